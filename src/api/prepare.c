@@ -187,7 +187,7 @@ static void describe(const td_paths *paths, bool prepared, td_paths_info *out)
         .components = stats->components, .cyclic = stats->cyclic, .giant_paths = stats->giant_paths,
         .giant_vertices = stats->giant_vertices, .layers = stats->layers, .once_vertices = stats->once_vertices,
         .once_paths = stats->once_paths, .groups = paths->groups, .partitions = paths->partitions,
-        .replicas = stats->replicas, .lane_balance = stats->lane_balance, .bytes = td_paths_bytes(paths),
+        .lane_balance = stats->lane_balance, .bytes = td_paths_bytes(paths),
         .peak = stats->peak, .paths_seconds = stats->seconds_paths, .sketch_seconds = stats->seconds_sketch,
         .store_seconds = stats->seconds_store, .prepared = prepared,
     };
@@ -200,10 +200,12 @@ static td_status inspect(td_session *session, const td_graph *graph, const char 
     td_path_options options;
     td_paths paths = {0};
     bool prepared = false;
+    uint64_t written = 0;
     TD_TRY(take_settings(&taken, settings));
     TD_TRY(path_options(&taken, &options));
     TD_TRY(td_paths_open(&paths, graph, &options, session->pool, &prepared));
     describe(&paths, prepared, out);
+    TD_TRY(td_paths_replicas(&paths, session->pool, &out->replicas, &written));
 done:
     td_paths_free(&paths);
     td_settings_clear(&taken);

@@ -107,6 +107,8 @@ static void free_job(td_path_job *job)
     td_free(job->sketch.paths);
     td_free(job->sketch.edges);
     td_free(job->sketch.crossing);
+    td_free(job->sketch.loose);
+    td_free(job->sketch.waiting);
     td_free(job->group_of);
     td_free(job->once_group);
 }

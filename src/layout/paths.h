@@ -27,7 +27,7 @@ enum {
     TD_PATH_LANES = 32,             /* threads of a warp, which takes a partition */
     TD_PATH_DEPTH = 16,             /* D_MAX of the paper */
     TD_PATH_PARTITION_EDGES = 1024, /* default: 32 for each lane */
-    TD_PATH_HOT = 8,                /* default of `hot` */
+    TD_PATH_HOT = 128,              /* default of `hot`: docs/lab/paths.md */
 };
 
 typedef enum td_path_merge {
@@ -94,7 +94,6 @@ typedef struct td_path_stats {
     uint32_t layers;
     uint64_t once_vertices;  /* vertices that need one update: on no cycle of the sketch */
     uint64_t once_paths;
-    uint64_t replicas;       /* distinct pairs of a partition and a vertex on its paths */
     double lane_balance;     /* edges over 32 times the edges of the longest lane, over all partitions: 1 is even */
     double seconds_paths, seconds_sketch, seconds_store;
     uint64_t peak;           /* bytes allocated at a time while it was made, the result included */
@@ -160,6 +159,10 @@ td_status td_paths_open(td_paths *out, const td_graph *graph, const td_path_opti
                         bool *prepared);
 
 uint64_t td_paths_bytes(const td_paths *paths);
+
+/* Distinct pairs of a partition and a vertex on its paths, which is what a GPU loads beside the edges, and of a partition
+ * and a vertex that it writes, which is what it sends. */
+td_status td_paths_replicas(const td_paths *paths, td_pool *pool, uint64_t *replicas, uint64_t *written);
 
 /* Checks that the tables lead nowhere outside; TD_CORRUPT names the first claim that does not hold. td_paths_check also
  * checks that the paths have the graph's edges and weights, by a checksum. */

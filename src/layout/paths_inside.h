@@ -28,8 +28,7 @@ typedef struct td_path_passes {
  * component of its own ("loose"). */
 typedef struct td_path_components {
     uint32_t count;
-    uint32_t *of;       /* vertices: the component, numbered against the order of dependencies: edges between
-                         * components go to lower numbers */
+    uint32_t *of;       /* vertices: the component; numbered by their smallest vertices */
     uint32_t *order;    /* vertices, component after component from 0 */
     uint32_t *first;    /* count + 1: into `order` */
 } td_path_components;
@@ -39,6 +38,8 @@ typedef struct td_path_sketch {
     uint64_t *paths;    /* components: their paths; 0: a vertex alone, through which none passes */
     uint64_t *edges;    /* components: edges of their paths */
     uint64_t *crossing; /* components: those of them with an end outside */
+    uint64_t *waiting;  /* components: edges from others whose layer is not known; 0 in the end */
+    uint64_t *loose;    /* layers: paths of one edge between two components */
     uint32_t layers;
 } td_path_sketch;
 

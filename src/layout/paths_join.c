@@ -171,45 +171,43 @@ done:
 
 typedef struct cuts {
     td_path_job *job;
-    const uint64_t *first; /* bitmap of the first vertices that paths pass through */
+    uint64_t *at; /* bitmap of vertices that paths no longer pass through; whatever follows paths does not see it yet */
 } cuts;
 
-static void cut_path(const cuts *self, uint32_t vertex)
+static td_status find_cuts(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    (void)worker;
+    const cuts *self = context;
     td_path_job *job = self->job;
-    uint64_t edges = 1;
-    while (vertex != TD_NO_VERTEX) {
-        uint32_t next = passed_next(job, vertex);
-        if (edges == job->options.longest) {
-            end_pass(&job->passes, vertex);
-            edges = 0;
-        }
-        edges++;
-        vertex = next;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t edges = 0;
+        if (!begins(job, (uint32_t)v)) continue;
+        for (uint32_t at = (uint32_t)v; at != TD_NO_VERTEX; at = passed_next(job, at))
+            if (++edges % job->options.longest == 0) td_bit_set_atomic(self->at, at);
     }
+    return TD_OK;
 }
 
-static td_status cut_paths(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status make_cuts(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     const cuts *self = context;
     for (uint64_t v = begin; v < end; v++)
-        if (td_bit_get(self->first, v)) cut_path(self, (uint32_t)v);
+        if (td_bit_get(self->at, v)) end_pass(&self->job->passes, (uint32_t)v);
     return TD_OK;
 }
 
 td_status td_paths_shorten(td_path_job *job)
 {
     td_status status = TD_OK;
-    uint64_t *first = NULL;
+    cuts self = {.job = job};
     uint32_t vertices = job->graph->vertices;
     if (job->options.longest == 0) return TD_OK;
-    TD_TRY(TD_NEW_ZEROED(&first, td_bitmap_words(vertices), "beginnings of paths"));
-    for (uint32_t v = 0; v < vertices; v++)
-        if (begins(job, v)) td_bit_set(first, v);
-    TD_TRY(td_pool_for(job->pool, vertices, TD_PATH_GRAIN, cut_paths, &(cuts){job, first}));
+    TD_TRY(TD_NEW_ZEROED(&self.at, td_bitmap_words(vertices), "cuts of paths"));
+    TD_TRY(td_pool_for(job->pool, vertices, TD_PATH_GRAIN, find_cuts, &self));
+    TD_TRY(td_pool_for(job->pool, vertices, TD_PATH_GRAIN, make_cuts, &self));
 done:
-    td_free(first);
+    td_free(self.at);
     return status;
 }
 

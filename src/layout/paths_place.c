@@ -7,6 +7,7 @@
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
+#include "layout/radix.h"
 
 #include <string.h>
 
@@ -16,11 +17,19 @@ typedef struct bucket {
     uint64_t paths, entries;
 } bucket;
 
+/* What the walks need of a vertex, side by side: they come to vertices at random. */
+typedef struct facts {
+    uint32_t degree, component;
+    uint32_t to;     /* the vertex by which the path through it goes on; with several passes not used */
+    uint32_t bucket; /* of its component's paths, if it has any: twice the number, odd if hot paths have one of their own */
+} facts;
+
 typedef struct placing {
     td_path_job *job;
     td_paths *paths;
     double hot;             /* mean degree from which a path is hot */
     uint32_t *bucket_of;    /* components: their first bucket */
+    facts *vertex;          /* vertices */
     uint32_t *once_bucket;  /* layers: the first bucket of once-only paths */
     uint32_t *group_bucket; /* groups + 1: the first bucket */
     uint32_t buckets;
@@ -34,23 +43,43 @@ typedef struct placing {
 /* A path, walked back from its last edge. */
 typedef struct found {
     uint64_t edges, degrees; /* sum of the degrees of its vertices */
-    uint32_t component;      /* or TD_NO_VERTEX */
-    uint32_t layer;
+    uint32_t bucket;         /* as in `facts` */
 } found;
 
-static found walk(const td_path_job *job, uint64_t k, uint32_t last)
+static uint64_t edge_before(const placing *self, uint64_t k, uint32_t source, uint32_t target)
 {
+    const td_path_passes *passes = &self->job->passes;
+    if (passes->before == NULL && self->vertex[source].to != target) return TD_NO_EDGE;
+    return td_edge_before(passes, k, source);
+}
+
+/* The path whose last edge is k, and that edge's bucket: td_path_component by the facts at hand. */
+static found walk(const placing *self, uint64_t k, uint32_t last)
+{
+    const td_path_job *job = self->job;
     const uint32_t *sources = job->graph->in.targets;
-    found path = {.degrees = job->degree[last], .component = td_path_component(job, k, sources[k], last)};
-    uint32_t first = last;
-    for (; k != TD_NO_EDGE; k = td_edge_before(&job->passes, k, first)) {
-        first = sources[k];
-        path.degrees += job->degree[first];
+    uint32_t source = sources[k];
+    const facts *end = &self->vertex[last], *here = &self->vertex[source];
+    uint64_t before = edge_before(self, k, source, last);
+    found path = {.edges = 1, .degrees = (uint64_t)end->degree + here->degree, .bucket = here->bucket};
+    if (before == TD_NO_EDGE && here->component != end->component)
+        path.bucket = 2 * self->once_bucket[job->sketch.ready[here->component]] + 1;
+    while (before != TD_NO_EDGE) {
+        uint32_t target = source;
+        source = sources[before];
+        path.degrees += self->vertex[source].degree;
         path.edges++;
+        before = edge_before(self, before, source, target);
     }
-    path.layer = path.component != TD_NO_VERTEX ? td_component_layer(job, path.component)
-                                                : job->sketch.ready[job->components.of[first]];
     return path;
+}
+
+/* Edges further on: the facts of their beginnings are on their way when the walk comes to them. */
+static void expect(const placing *self, uint64_t k)
+{
+    enum { AHEAD = 24 };
+    const td_graph *graph = self->job->graph;
+    if (k + AHEAD < graph->edges) __builtin_prefetch(&self->vertex[graph->in.targets[k + AHEAD]]);
 }
 
 static double mean_degree(const found *path) { return (double)path->degrees / (double)(path->edges + 1); }
@@ -76,38 +105,10 @@ typedef struct layer {
     uint32_t small_bucket;
 } layer;
 
-typedef struct layering {
-    td_path_job *job;
-    layer *layers;
-} layering;
-
-static td_status count_loose(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    (void)worker;
-    layering *self = context;
-    const td_path_job *job = self->job;
-    const td_adjacency *in = &job->graph->in;
-    uint32_t at = 0;
-    uint64_t count = 0;
-    for (uint64_t v = begin; v < end; v++)
-        for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++) {
-            uint32_t source = in->targets[k];
-            if (td_path_component(job, k, source, (uint32_t)v) != TD_NO_VERTEX) continue;
-            uint32_t here = job->sketch.ready[job->components.of[source]];
-            if (here != at && count > 0) {
-                __atomic_fetch_add(&self->layers[at].once, count, __ATOMIC_RELAXED);
-                count = 0;
-            }
-            at = here;
-            count++;
-        }
-    if (count > 0) __atomic_fetch_add(&self->layers[at].once, count, __ATOMIC_RELAXED);
-    return TD_OK;
-}
-
 static void count_components(const td_path_job *job, layer *layers)
 {
-    for (uint32_t l = 0; l < job->sketch.layers; l++) layers[l].once_components = layers[l].once_edges = layers[l].once;
+    for (uint32_t l = 0; l < job->sketch.layers; l++)
+        layers[l].once_components = layers[l].once_edges = layers[l].once = job->sketch.loose[l];
     for (uint32_t c = 0; c < job->components.count; c++) {
         if (job->sketch.paths[c] == 0) continue;
         layer *here = &layers[td_component_layer(job, c)];
@@ -153,7 +154,7 @@ static void describe_bundles(td_paths *paths, const layer *layers)
     }
 }
 
-/* Components in the order of dependencies, so that the result does not depend on how they were found. */
+
 static void assign_groups(placing *self, layer *layers)
 {
     td_path_job *job = self->job;
@@ -187,7 +188,7 @@ static td_status number_buckets(placing *self)
     for (uint32_t g = 0; g < self->paths->groups; g++) {
         self->group_bucket[g] = (uint32_t)buckets;
         buckets += buckets_of(self, g);
-        if (buckets > UINT32_MAX / 2) return td_fail(TD_LIMIT, "the graph's paths have more than %u buckets", UINT32_MAX / 2);
+        if (buckets > UINT32_MAX / 4) return td_fail(TD_LIMIT, "the graph's paths have more than %u buckets", UINT32_MAX / 4);
     }
     self->group_bucket[self->paths->groups] = self->buckets = (uint32_t)buckets;
     return TD_OK;
@@ -229,7 +230,6 @@ static td_status make_groups(placing *self)
     TD_TRY(TD_NEW(&job->once_group, self->paths->layers, "groups of layers"));
     TD_TRY(TD_NEW(&self->once_bucket, self->paths->layers, "buckets of layers"));
     TD_TRY(TD_NEW(&self->paths->layer_group, (uint64_t)self->paths->layers + 1, "layers of groups"));
-    TD_TRY(td_pool_for(job->pool, job->graph->vertices, TD_PATH_GRAIN, count_loose, &(layering){job, layers}));
     count_components(job, layers);
     TD_TRY(number_groups(self, layers));
     describe_bundles(self->paths, layers);
@@ -245,12 +245,22 @@ done:
 
 static uint32_t bucket_of(const placing *self, const found *path, bool *hot)
 {
-    const td_path_job *job = self->job;
-    uint32_t c = path->component;
-    bool in_two = c == TD_NO_VERTEX || kind_of(job, c) != SMALL;
-    uint32_t bucket = c != TD_NO_VERTEX ? self->bucket_of[c] : self->once_bucket[path->layer];
     *hot = mean_degree(path) >= self->hot;
-    return bucket + (in_two && job->options.partition && !*hot);
+    return path->bucket / 2 + (path->bucket % 2 == 1 && self->job->options.partition && !*hot);
+}
+
+static td_status gather_facts(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const placing *self = context;
+    const td_path_job *job = self->job;
+    for (uint64_t v = begin; v < end; v++) {
+        uint32_t c = job->components.of[v];
+        bool has_paths = job->sketch.paths[c] > 0;
+        self->vertex[v] = (facts){.degree = job->degree[v], .component = c, .to = job->passes.to[v],
+                                  .bucket = has_paths ? 2 * self->bucket_of[c] + (kind_of(job, c) != SMALL) : 0};
+    }
+    return TD_OK;
 }
 
 static uint32_t first_of(const td_graph *graph, uint64_t block, uint64_t blocks)
@@ -283,8 +293,9 @@ static td_status count_block(placing *self, uint64_t block)
     for (uint32_t v = first_of(job->graph, block, self->blocks); v < end; v++)
         for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++) {
             bool hot = false;
+            expect(self, k);
             if (!td_edge_last(&job->passes, k, v)) continue;
-            found path = walk(job, k, v);
+            found path = walk(self, k, v);
             bucket *here = &counts[bucket_of(self, &path, &hot)];
             if (path.edges >= UINT32_MAX - 1)
                 return td_fail(TD_LIMIT, "a path has %llu edges; allowed are %u. Set paths.longest",
@@ -303,7 +314,7 @@ static td_status count_blocks(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-/* Writes a path backwards, its last entry at `end` - 1; its first edge has the number `edge`. */
+/* Writes path `number` backwards, its last entry at `end` - 1. */
 static void write_path(const placing *self, uint64_t k, uint32_t last, uint64_t end, uint64_t number)
 {
     const td_path_job *job = self->job;
@@ -311,11 +322,13 @@ static void write_path(const placing *self, uint64_t k, uint32_t last, uint64_t 
     td_paths *paths = self->paths;
     size_t bytes = td_weight_bytes(paths->weight_kind);
     paths->vertices[--end] = last;
-    for (; k != TD_NO_EDGE; k = td_edge_before(&job->passes, k, last)) {
+    while (k != TD_NO_EDGE) {
+        uint32_t target = last;
         last = in->targets[k];
         paths->vertices[--end] = last;
         if (bytes > 0)
             memcpy((char *)paths->weights + (end - number) * bytes, (const char *)in->weights + k * bytes, bytes);
+        k = edge_before(self, k, last, target);
     }
 }
 
@@ -328,8 +341,9 @@ static void place_block(placing *self, uint64_t block)
     for (uint32_t v = first_of(job->graph, block, self->blocks); v < end; v++)
         for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++) {
             bool hot = false;
+            expect(self, k);
             if (!td_edge_last(&job->passes, k, v)) continue;
-            found path = walk(job, k, v);
+            found path = walk(self, k, v);
             bucket *here = &places[bucket_of(self, &path, &hot)];
             uint64_t number = here->paths++;
             here->entries += path.edges + 1;
@@ -386,6 +400,8 @@ static td_status place_paths(placing *self)
 {
     td_paths *paths = self->paths;
     self->blocks = blocks_of(self);
+    TD_CHECK(TD_NEW(&self->vertex, self->job->graph->vertices, "facts of vertices"));
+    TD_CHECK(td_pool_for(self->job->pool, self->job->graph->vertices, TD_PATH_GRAIN, gather_facts, self));
     TD_CHECK(TD_NEW_ZEROED(&self->counts, self->blocks * self->buckets, "counts of paths"));
     TD_CHECK(TD_NEW_ZEROED(&self->block_stats, self->blocks, "figures of paths"));
     TD_CHECK(TD_NEW(&self->all, (uint64_t)self->buckets + 1, "places of buckets"));
@@ -398,6 +414,82 @@ static td_status place_paths(placing *self)
     if (paths->weight_kind != TD_WEIGHT_NONE)
         TD_CHECK(td_new_bytes(&paths->weights, paths->edges, td_weight_bytes(paths->weight_kind), "weights along paths"));
     return td_pool_for(self->job->pool, self->blocks, 1, place_blocks, self);
+}
+
+/* Without partitioning: the paths of a bucket in the order of their first vertices, as a search would leave them. */
+
+typedef struct resort {
+    uint64_t *words, *spare; /* first vertex and number in the bucket */
+    uint64_t *entry;         /* paths of the bucket: their first entries */
+    td_counts *counts;
+    td_paths fresh;          /* vertices, starts and weights in the new order */
+} resort;
+
+static void copy_path(const td_paths *from, td_paths *to, uint64_t entry, uint64_t path, uint64_t new_entry, uint64_t new_path)
+{
+    size_t bytes = td_weight_bytes(from->weight_kind);
+    uint64_t count = from->starts[path];
+    memcpy(to->vertices + new_entry, from->vertices + entry, 4 * count);
+    to->starts[new_path] = (uint32_t)count;
+    if (bytes > 0)
+        memcpy((char *)to->weights + (new_entry - new_path) * bytes, (char *)from->weights + (entry - path) * bytes,
+               (count - 1) * bytes);
+}
+
+static td_status resort_bucket(placing *self, resort *by, uint32_t b)
+{
+    uint64_t first = self->all[b].paths, count = self->all[b + 1].paths - first;
+    uint64_t entry = self->all[b].entries, fresh = entry;
+    if (count > UINT32_MAX) return td_fail(TD_LIMIT, "paths.partition=off is for graphs below %u paths", UINT32_MAX);
+    for (uint64_t p = 0; p < count; p++) {
+        by->words[p] = (uint64_t)self->paths->vertices[entry] << 32 | p;
+        by->entry[p] = entry;
+        entry += self->paths->starts[first + p];
+    }
+    TD_CHECK(td_radix_sort(&by->words, &by->spare, count, 4, 7, by->counts, self->job->pool));
+    for (uint64_t p = 0; p < count; p++) {
+        uint64_t old = by->words[p] & UINT32_MAX;
+        copy_path(self->paths, &by->fresh, by->entry[old], first + old, fresh, first + p);
+        fresh += self->paths->starts[first + old];
+    }
+    return TD_OK;
+}
+
+static void take_fresh(td_paths *paths, td_paths *fresh)
+{
+    td_paths old = *paths;
+    paths->vertices = fresh->vertices;
+    paths->starts = fresh->starts;
+    paths->weights = fresh->weights;
+    fresh->vertices = old.vertices;
+    fresh->starts = old.starts;
+    fresh->weights = old.weights;
+}
+
+static td_status order_by_first(placing *self)
+{
+    td_status status = TD_OK;
+    td_paths *paths = self->paths;
+    resort by = {0};
+    size_t bytes = td_weight_bytes(paths->weight_kind);
+    TD_TRY(TD_NEW(&by.words, paths->paths, "paths in order"));
+    TD_TRY(TD_NEW(&by.spare, paths->paths, "paths in order"));
+    TD_TRY(TD_NEW(&by.entry, paths->paths, "beginnings of paths"));
+    TD_TRY(TD_NEW(&by.counts, TD_MOST_BLOCKS, "counts of paths"));
+    TD_TRY(TD_NEW(&by.fresh.vertices, paths->entries, "vertices along paths"));
+    TD_TRY(TD_NEW(&by.fresh.starts, paths->paths, "table of paths"));
+    if (bytes > 0) TD_TRY(td_new_bytes(&by.fresh.weights, paths->edges, bytes, "weights along paths"));
+    for (uint32_t b = 0; b < self->buckets; b++) TD_TRY(resort_bucket(self, &by, b));
+    take_fresh(paths, &by.fresh);
+done:
+    td_free(by.words);
+    td_free(by.spare);
+    td_free(by.entry);
+    td_free(by.counts);
+    td_free(by.fresh.vertices);
+    td_free(by.fresh.starts);
+    td_free(by.fresh.weights);
+    return status;
 }
 
 /* Partitions. */
@@ -532,9 +624,11 @@ td_status td_paths_place(td_path_job *job)
     self.hot = vertices > 0 ? job->options.hot * 2 * (double)job->graph->edges / (double)vertices : 0;
     TD_TRY(make_groups(&self));
     TD_TRY(place_paths(&self));
+    if (!job->options.partition) TD_TRY(order_by_first(&self));
     TD_TRY(make_partitions(&self));
 done:
     td_free(self.bucket_of);
+    td_free(self.vertex);
     td_free(self.once_bucket);
     td_free(self.group_bucket);
     td_free(self.counts);

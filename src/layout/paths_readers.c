@@ -13,17 +13,20 @@
 typedef struct vertex_set {
     uint32_t *slots; /* vertex + 1; 0: empty */
     uint64_t room;   /* a power of two */
+    uint64_t allocated;
 } vertex_set;
 
+/* Empties the set for so many elements. */
 static td_status clear_set(vertex_set *set, uint64_t elements)
 {
     uint64_t room = 64;
     while (room < 2 * elements) room *= 2;
-    if (room > set->room) {
+    if (room > set->allocated) {
         TD_CHECK(TD_RESIZE(&set->slots, room, "set of vertices"));
-        set->room = room;
+        set->allocated = room;
     }
-    memset(set->slots, 0, set->room * sizeof *set->slots);
+    set->room = room;
+    memset(set->slots, 0, room * sizeof *set->slots);
     return TD_OK;
 }
 
@@ -39,52 +42,61 @@ static bool put(vertex_set *set, uint32_t vertex)
     return true;
 }
 
+enum { AHEAD = 16 }; /* vertices for which a prefetch is under way */
+
+/* Readers are counted first: the vertices that a partition reads are listed, in its place among the edges, and counted by
+ * vertex. Then they are placed by these lists. */
 typedef struct reading {
     td_path_job *job;
-    uint64_t *cursor;  /* vertices: readers counted, or placed */
-    bool placing;
-    uint64_t replicas; /* atomically */
+    uint64_t *cursor; /* vertices: readers counted, then placed */
+    uint32_t *listed; /* edges: the distinct vertices that a partition reads, where its edges begin */
+    uint32_t *count;  /* partitions: vertices listed */
 } reading;
 
-static void read_by(reading *self, uint32_t vertex, uint32_t partition)
-{
-    uint64_t at = __atomic_fetch_add(&self->cursor[vertex], 1, __ATOMIC_RELAXED);
-    if (self->placing) self->job->paths.readers[at] = partition;
-}
-
-/* The vertices at which edges of the partition begin; the set is empty before. Ends of paths come last, so that it is
- * known which of them are read too. */
-static void scan_partition(reading *self, uint32_t k, vertex_set *set)
+static void list_partition(const reading *self, uint32_t k, vertex_set *set)
 {
     const td_paths *paths = &self->job->paths;
     const td_path_partition *partition = &paths->partition[k];
-    uint64_t distinct = 0;
-    for (uint32_t p = 0; p < partition->paths; p++)
-        for (uint64_t i = td_path_begin(paths, partition, p); i + 1 < td_path_end(paths, partition, p); i++)
-            if (put(set, paths->vertices[i])) {
-                read_by(self, paths->vertices[i], k);
-                distinct++;
-            }
-    if (self->placing) return;
-    for (uint32_t p = 0; p < partition->paths; p++)
-        distinct += put(set, paths->vertices[td_path_end(paths, partition, p) - 1]);
-    __atomic_fetch_add(&self->replicas, distinct, __ATOMIC_RELAXED);
+    uint32_t *listed = self->listed + (partition->first_entry - partition->first_path), count = 0;
+    uint64_t begin = partition->first_entry;
+    for (uint32_t p = 0; p < partition->paths; p++) {
+        uint64_t end = td_path_end(paths, partition, p);
+        for (uint64_t i = begin; i + 1 < end; i++)
+            if (put(set, paths->vertices[i])) listed[count++] = paths->vertices[i];
+        begin = end;
+    }
+    for (uint32_t i = 0; i < count; i++) __atomic_fetch_add(&self->cursor[listed[i]], 1, __ATOMIC_RELAXED);
+    self->count[k] = count;
 }
 
-static td_status scan_partitions(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status list_partitions(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     td_status status = TD_OK;
-    reading *self = context;
+    const reading *self = context;
     vertex_set set = {0};
     for (uint64_t k = begin; k < end; k++) {
-        set.room = set.room > 4096 ? 0 : set.room; /* the set of a large partition is not cleared for small ones */
         TD_TRY(clear_set(&set, self->job->paths.partition[k].entries));
-        scan_partition(self, (uint32_t)k, &set);
+        list_partition(self, (uint32_t)k, &set);
     }
 done:
     td_free(set.slots);
     return status;
+}
+
+static td_status place_partitions(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const reading *self = context;
+    const td_paths *paths = &self->job->paths;
+    for (uint64_t k = begin; k < end; k++) {
+        const uint32_t *listed = self->listed + (paths->partition[k].first_entry - paths->partition[k].first_path);
+        for (uint32_t i = 0; i < self->count[k]; i++) {
+            if (i + AHEAD < self->count[k]) __builtin_prefetch(&self->cursor[listed[i + AHEAD]], 1);
+            paths->readers[__atomic_fetch_add(&self->cursor[listed[i]], 1, __ATOMIC_RELAXED)] = (uint32_t)k;
+        }
+    }
+    return TD_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -93,9 +105,17 @@ static int compare(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
+static bool sorted(const uint32_t *numbers, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++)
+        if (numbers[i - 1] > numbers[i]) return false;
+    return true;
+}
+
 static void sort_numbers(uint32_t *numbers, uint64_t count)
 {
     if (count > 24) {
+        if (sorted(numbers, count)) return;
         qsort(numbers, count, sizeof *numbers, compare);
         return;
     }
@@ -116,7 +136,6 @@ static td_status sort_readers(void *context, uint64_t begin, uint64_t end, int w
     return TD_OK;
 }
 
-/* After the second scan every cursor is at the next vertex's beginning. */
 static td_status find_readers(td_path_job *job)
 {
     td_status status = TD_OK;
@@ -124,22 +143,65 @@ static td_status find_readers(td_path_job *job)
     uint64_t vertices = paths->graph_vertices, sum = 0;
     reading self = {.job = job};
     TD_TRY(TD_NEW_ZEROED(&self.cursor, vertices, "readers of vertices"));
+    TD_TRY(TD_NEW(&self.listed, paths->edges, "vertices that partitions read"));
+    TD_TRY(TD_NEW(&self.count, paths->partitions, "vertices that partitions read"));
     TD_TRY(TD_NEW(&paths->reader_offsets, vertices + 1, "readers of vertices"));
-    TD_TRY(td_pool_for(job->pool, paths->partitions, 16, scan_partitions, &self));
+    TD_TRY(td_pool_for(job->pool, paths->partitions, 16, list_partitions, &self));
     for (uint64_t v = 0; v < vertices; v++) {
         paths->reader_offsets[v] = sum;
         sum += self.cursor[v];
         self.cursor[v] = paths->reader_offsets[v];
     }
     paths->reader_offsets[vertices] = sum;
-    paths->stats.replicas = self.replicas;
     TD_TRY(TD_NEW(&paths->readers, sum, "partitions that read vertices"));
-    self.placing = true;
-    TD_TRY(td_pool_for(job->pool, paths->partitions, 16, scan_partitions, &self));
+    TD_TRY(td_pool_for(job->pool, paths->partitions, 16, place_partitions, &self));
     TD_TRY(td_pool_for(job->pool, vertices, TD_PATH_GRAIN, sort_readers, paths));
 done:
     td_free(self.cursor);
+    td_free(self.listed);
+    td_free(self.count);
     return status;
+}
+
+/* Replicas. */
+
+typedef struct counting {
+    const td_paths *paths;
+    uint64_t sum, written; /* atomically */
+} counting;
+
+static td_status count_replicas(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    td_status status = TD_OK;
+    counting *self = context;
+    vertex_set set = {0};
+    for (uint64_t k = begin; k < end; k++) {
+        const td_path_partition *partition = &self->paths->partition[k];
+        uint64_t distinct = 0;
+        TD_TRY(clear_set(&set, partition->entries));
+        for (uint32_t i = 0; i < partition->entries; i++)
+            distinct += put(&set, self->paths->vertices[partition->first_entry + i]);
+        __atomic_fetch_add(&self->sum, distinct, __ATOMIC_RELAXED);
+        TD_TRY(clear_set(&set, partition->entries));
+        distinct = 0;
+        for (uint32_t p = 0; p < partition->paths; p++)
+            for (uint64_t i = td_path_begin(self->paths, partition, p) + 1; i < td_path_end(self->paths, partition, p); i++)
+                distinct += put(&set, self->paths->vertices[i]);
+        __atomic_fetch_add(&self->written, distinct, __ATOMIC_RELAXED);
+    }
+done:
+    td_free(set.slots);
+    return status;
+}
+
+td_status td_paths_replicas(const td_paths *paths, td_pool *pool, uint64_t *replicas, uint64_t *written)
+{
+    counting self = {.paths = paths};
+    TD_CHECK(td_pool_for(pool, paths->partitions, 16, count_replicas, &self));
+    *replicas = self.sum;
+    *written = self.written;
+    return TD_OK;
 }
 
 /* The sketch. Links are words: the node before in the upper half, the node behind in the lower. */

@@ -2,6 +2,8 @@
  * and groups against an explicit graph of paths, tables, and the same result for any number of threads. */
 #include "layout/paths_reference.h"
 
+#include "store/formats/format.h"
+
 enum { MOST_PAIRS = 200000 };
 
 typedef struct variant {
@@ -146,8 +148,8 @@ static void check_bounds(const td_paths *paths, const td_graph *graph, const var
 
 static void check_readers(const td_paths *paths, const reference *wanted)
 {
-    uint64_t replicas = 0;
-    uint32_t *last = ref_new(paths->graph_vertices, sizeof *last);
+    uint64_t replicas = 0, entered = 0;
+    uint32_t *last = ref_new(paths->graph_vertices, sizeof *last), *wrote = ref_new(paths->graph_vertices, sizeof *last);
     for (uint32_t v = 0; v < paths->graph_vertices; v++) {
         uint64_t at = paths->reader_offsets[v];
         for (uint64_t i = 0; i < wanted->readers[v].count; i++) {
@@ -163,8 +165,16 @@ static void check_readers(const td_paths *paths, const reference *wanted)
             uint32_t *seen = &last[wanted->paths[p].vertices[i]];
             replicas += *seen != wanted->paths[p].partition + 1;
             *seen = wanted->paths[p].partition + 1;
+            uint32_t *entry = &wrote[wanted->paths[p].vertices[i]];
+            if (i == 0) continue;
+            entered += *entry != wanted->paths[p].partition + 1;
+            *entry = wanted->paths[p].partition + 1;
         }
-    CHECK_EQ(paths->stats.replicas, replicas);
+    free(wrote);
+    uint64_t counted = 0, written = 0;
+    CHECK_OK(td_paths_replicas(paths, NULL, &counted, &written));
+    CHECK_EQ(counted, replicas);
+    CHECK_EQ(written, entered);
     free(last);
 }
 
@@ -493,6 +503,7 @@ TEST(hot_paths_come_first_in_their_group)
 {
     td_path_options options = td_path_defaults();
     options.partition_edges = 64;
+    options.hot = 8;
     td_paths paths = paths_of(test_graph_named("rmat 14"), &options);
     CHECK(paths.stats.hot_paths > 0 && paths.stats.hot_paths < paths.paths);
     uint64_t hot = 0, split = 0;
@@ -514,6 +525,24 @@ TEST(hot_paths_come_first_in_their_group)
     CHECK_EQ(stats_of("rmat 14", options).hot_paths, stats_of("rmat 14", options).paths);
     options.hot = 1e9;
     CHECK_EQ(stats_of("rmat 14", options).hot_paths, 0);
+}
+
+/* Short paths into one vertex share a partition, so that fewer partitions write it. */
+TEST(partitioning_leaves_fewer_partitions_that_write_a_vertex)
+{
+    static const char *const graphs[] = {"rmat 14", "heavy stars", "web"};
+    for (int i = 0; i < 3; i++) {
+        uint64_t written[2], replicas;
+        for (int on = 0; on < 2; on++) {
+            td_path_options options = td_path_defaults();
+            options.partition = on;
+            options.partition_edges = 64;
+            td_paths paths = paths_of(test_graph_named(graphs[i]), &options);
+            CHECK_OK(td_paths_replicas(&paths, NULL, &replicas, &written[on]));
+            td_paths_free(&paths);
+        }
+        CHECK(written[1] < written[0]);
+    }
 }
 
 TEST(packed_lanes_have_more_equal_edges)
@@ -580,6 +609,84 @@ TEST(the_peak_that_is_stated_is_enough)
     CHECK_STATUS(td_paths_make(&paths, graph, &options, NULL), TD_NO_MEMORY);
     td_memory_set_budget(0);
     td_graph_destroy(graph);
+}
+
+/* A component large enough for its vertices to be divided among workers, behind others and before others. */
+TEST(a_large_component_has_its_layer)
+{
+    enum { CYCLE = 6000, BEFORE = CYCLE, BEHIND = CYCLE + 3, VERTICES = CYCLE + 6 };
+    static uint32_t ends[CYCLE + 9][2];
+    uint64_t count = 0;
+    td_path_options options = td_path_defaults();
+    td_paths paths = {0};
+    for (uint32_t v = 0; v < CYCLE; v++, count++) {
+        ends[count][0] = v;
+        ends[count][1] = (v + 1) % CYCLE;
+    }
+    const uint32_t others[][2] = {{BEFORE, BEFORE + 2}, {BEFORE + 1, BEFORE + 2}, {BEFORE + 2, 7}, {BEFORE + 2, 4444},
+                                  {10, BEHIND}, {5000, BEHIND}, {BEHIND, BEHIND + 1}, {BEHIND, BEHIND + 2}};
+    for (int i = 0; i < 8; i++, count++) memcpy(ends[count], others[i], sizeof ends[0]);
+    td_graph *graph = test_graph_of(VERTICES, (const uint32_t(*)[2])ends, NULL, count, false);
+    CHECK_OK(td_paths_make(&paths, graph, &options, NULL));
+    check_all(&paths, graph, &variants[0]);
+    check_threads(graph, &options, &paths);
+    CHECK(paths.stats.giant_vertices >= CYCLE);
+    uint32_t layer = 0;
+    for (uint32_t g = 0; g < paths.groups; g++)
+        if (paths.group[g].flags & TD_GROUP_ONE) layer = paths.group[g].layer;
+    CHECK(layer > 0 && layer + 1 < paths.layers);
+    td_paths_free(&paths);
+    td_graph_destroy(graph);
+}
+
+/* The figures of the lab book: the sum of max(0, out - in) over cnr-2000 is 2,024,051. */
+TEST(the_bounds_of_cnr_2000_are_met)
+{
+    char path[1024];
+    td_pool *pool = NULL;
+    td_graph *graph = NULL;
+    td_paths paths = {0};
+    td_path_options options = td_path_defaults();
+    snprintf(path, sizeof path, "%s/cnr-2000/cnr-2000.graph", test_shared_data());
+    if (access(path, R_OK) != 0) SKIP("cnr-2000 is absent");
+    CHECK_OK(td_pool_create(&pool, 2));
+    CHECK_OK(td_graph_read(&graph, path, NULL, NULL, pool));
+    CHECK_OK(td_paths_make(&paths, graph, &options, pool));
+    CHECK_EQ(paths.stats.bound, 2024051);
+    CHECK_EQ(paths.paths, 2968651);
+    CHECK_EQ(paths.stats.bound_one_pass, paths.paths);
+    CHECK_OK(td_paths_check(&paths, graph, pool));
+    td_paths_free(&paths);
+    options.merge = TD_PATHS_MERGE_FREE;
+    CHECK_OK(td_paths_make(&paths, graph, &options, pool));
+    CHECK_EQ(paths.paths, 2024051);
+    CHECK_OK(td_paths_check(&paths, graph, pool));
+    td_paths_free(&paths);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
+/* A history is acyclic: with acyclic=on no vertex needs a second update. */
+TEST(the_history_of_postgres_needs_one_update_per_vertex)
+{
+    char path[1024];
+    td_pool *pool = NULL;
+    td_graph *graph = NULL;
+    td_paths paths = {0};
+    td_path_options options = td_path_defaults();
+    snprintf(path, sizeof path, "%s/git-postgres-16.0.graph-txt.xz", test_shared_data());
+    if (access(path, R_OK) != 0) SKIP("git-postgres is absent");
+    CHECK_OK(td_pool_create(&pool, 2));
+    CHECK_OK(td_graph_read(&graph, path, NULL, NULL, pool));
+    options.acyclic = true;
+    CHECK_OK(td_paths_make(&paths, graph, &options, pool));
+    CHECK_EQ(paths.stats.once_vertices, graph->vertices);
+    CHECK_EQ(paths.stats.cyclic, 0);
+    CHECK_EQ(paths.paths, paths.stats.bound_one_pass);
+    CHECK_OK(td_paths_check(&paths, graph, pool));
+    td_paths_free(&paths);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
 }
 
 TEST_MAIN

@@ -1,0 +1,105 @@
+/* Prepared layouts and figures of paths by the public API. */
+#include "tandem.h"
+#include "test.h"
+
+__attribute__((constructor)) static void choose_cache(void) { setenv("XDG_CACHE_HOME", test_folder(), 1); }
+
+static td_session *session_new(void)
+{
+    td_session *session = NULL;
+    CHECK_OK(td_session_create(2, &session));
+    return session;
+}
+
+static td_graph *web(td_session *session, const char *name)
+{
+    td_graph *graph = NULL;
+    td_generation kind = {.size = sizeof kind, .kind = "web", .vertices = 3000, .degree = 6};
+    td_graph *made = NULL;
+    CHECK_OK(td_file_generate(session, &kind, test_path(name), NULL, NULL, NULL, &made));
+    td_graph_destroy(made);
+    CHECK_OK(td_graph_open(session, test_path(name), NULL, &graph));
+    return graph;
+}
+
+TEST(a_layout_is_made_once_found_and_removed)
+{
+    td_session *session = session_new();
+    td_graph *graph = web(session, "g.tg");
+    td_prepared made = {.size = sizeof made}, found = {.size = sizeof found};
+    td_paths_info info = {.size = sizeof info};
+    CHECK_STATUS(td_prepared_find(test_path("g.tg"), 0, &found), TD_NOT_FOUND);
+    CHECK_OK(td_graph_prepare(session, graph, "paths", NULL, &made));
+    CHECK(made.made && made.matches);
+    CHECK_STR(made.layout, "paths");
+    CHECK_STR(made.path, test_path("g.tg.paths"));
+    CHECK_OK(td_graph_prepare(session, graph, "paths", NULL, &made));
+    CHECK(!made.made && made.bytes > 0);
+    CHECK_OK(td_prepared_find(test_path("g.tg"), 0, &found));
+    CHECK_EQ(found.bytes, made.bytes);
+    CHECK_STATUS(td_prepared_find(test_path("g.tg"), 1, &found), TD_NOT_FOUND);
+    CHECK_OK(td_graph_paths_info(session, graph, NULL, &info));
+    CHECK(info.prepared);
+    CHECK_EQ(info.paths, info.bound_one_pass);
+    CHECK_OK(td_prepared_remove(test_path("g.tg"), "paths"));
+    CHECK_STATUS(td_prepared_remove(test_path("g.tg"), "paths"), TD_NOT_FOUND);
+    CHECK_OK(td_graph_paths_info(session, graph, NULL, &info));
+    CHECK(!info.prepared);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(settings_are_checked_and_change_the_result)
+{
+    td_session *session = session_new();
+    td_graph *graph = web(session, "s.tg");
+    const char *freely[] = {"paths.merge=free", NULL}, *wrong[] = {"paths.merge=maybe", NULL}, *other[] = {"cpu.direction=push", NULL};
+    td_paths_info info = {.size = sizeof info};
+    CHECK_OK(td_graph_paths_info(session, graph, freely, &info));
+    CHECK_EQ(info.paths, info.bound);
+    CHECK_STATUS(td_graph_paths_info(session, graph, wrong, &info), TD_USAGE);
+    CHECK_STATUS(td_graph_paths_info(session, graph, other, &info), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "nothing", NULL, NULL), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "paths", wrong, NULL), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, NULL, "paths", NULL, NULL), TD_INVALID);
+    CHECK_STATUS(td_graph_prepare(NULL, graph, "paths", NULL, NULL), TD_INVALID);
+    CHECK_STATUS(td_graph_paths_info(session, graph, NULL, NULL), TD_INVALID);
+    CHECK_STR(td_layout_name(0), "paths");
+    CHECK(td_layout_name(1) == NULL && td_layout_summary("paths") != NULL && td_layout_summary("nothing") == NULL);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(only_graphs_of_tg_files_in_memory_are_prepared)
+{
+    td_session *session = session_new();
+    uint64_t sources[] = {0, 1}, targets[] = {1, 2};
+    td_edges edges = {.size = sizeof edges, .count = 2, .sources = sources, .targets = targets};
+    td_graph_options on_disk = {.size = sizeof on_disk, .edges = TD_PLACE_DISK};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_from_edges(session, &edges, NULL, &graph));
+    CHECK_STATUS(td_graph_prepare(session, graph, "paths", NULL, NULL), TD_INVALID);
+    td_graph_destroy(graph);
+    td_graph_destroy(web(session, "d.tg"));
+    CHECK_OK(td_graph_open(session, test_path("d.tg"), &on_disk, &graph));
+    CHECK_STATUS(td_graph_prepare(session, graph, "paths", NULL, NULL), TD_UNSUPPORTED);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST(a_budget_is_kept)
+{
+    td_session *session = session_new();
+    td_graph *graph = web(session, "m.tg");
+    uint64_t now = 0;
+    CHECK_OK(td_session_memory(session, &now, NULL));
+    CHECK_OK(td_session_set_budget(session, now + 1000));
+    CHECK_STATUS(td_graph_prepare(session, graph, "paths", NULL, NULL), TD_NO_MEMORY);
+    CHECK_EQ(td_last_refusal()->resource, TD_RESOURCE_SESSION_BUDGET);
+    CHECK_OK(td_session_set_budget(session, 0));
+    CHECK_OK(td_graph_prepare(session, graph, "paths", NULL, NULL));
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+TEST_MAIN

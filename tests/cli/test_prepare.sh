@@ -1,0 +1,84 @@
+# `tandem prepare` and `tandem info --paths`: layouts beside the graph, made once, listed, removed, never wrong.
+. "$(dirname "$0")/lib.sh"
+export XDG_CACHE_HOME=$folder/cache
+
+succeeds gen web --scale 12 --degree 8 -o g.tg --quiet
+before=$(cksum <g.tg)
+
+# What is wrong is told before the graph is read.
+fails 2 "there is no layout 'nothing' to prepare; there is: paths" prepare nowhere.tg --for nothing
+fails 2 'prepare needs --for LAYOUT, --remove LAYOUT or --list' prepare g.tg
+fails 2 'paths.dept' prepare g.tg --for paths --set paths.dept=3
+fails 2 '0' prepare g.tg --for paths --set paths.depth=0
+fails 1 'nowhere.tg' prepare nowhere.tg --for paths
+fails 1 "g.tg has no prepared layout 'paths'" prepare g.tg --remove paths
+printf '1 2\n2 3\n' >tiny.txt
+fails 1 'layouts are prepared for .tg files' prepare tiny.txt --for paths
+fails 2 '--set is for the settings of --paths' info g.tg --set paths.depth=3
+
+# Made, used, listed, removed. The graph stays as it is.
+succeeds prepare g.tg --for paths
+contains "$err" 'g.tg.paths' 'what was made'
+succeeds prepare g.tg --for paths
+contains "$err" 'prepared already' 'the second time'
+succeeds info g.tg --paths
+contains "$out" 'prepared beside the graph' 'info --paths'
+contains "$out" 'depth=16 merge=on' 'info'
+succeeds info g.tg --paths --set paths.merge=free --json
+contains "$out" '"prepared": false' 'other settings'
+succeeds prepare g.tg --list --json
+contains_all "$out" 'the list' '"layout": "paths"' '"matches": true' "\"bytes\": $(stat -c %s g.tg.paths)"
+equal "$(cksum <g.tg)" "$before" 'the graph'
+
+# The figures: the bound is met by free joining, and the bound with one path through a vertex by joining.
+figure() { sed -n "s/^ *\"$1\": \([0-9.]*\),*\$/\1/p" <<<"$out" | tail -1; }
+succeeds info g.tg --paths --json
+if is_json <<<"$out"; then good; else bad "no JSON: $out"; fi
+equal "$(sed -n 's/^ *"paths": \([0-9]*\),$/\1/p' <<<"$out")" "$(figure bound_one_pass)" 'joined paths'
+succeeds info g.tg --paths --set paths.merge=free --json
+equal "$(sed -n 's/^ *"paths": \([0-9]*\),$/\1/p' <<<"$out")" "$(figure bound)" 'freely joined paths'
+same() { "$TANDEM" info g.tg --paths --set paths.hot=64 --threads "$1" --json | sed -n '/"paths": {/,/"lane_balance"/p'; }
+equal "$(same 1)" "$(same 3)" 'one thread and three'
+
+# Another build: listed as such, refused, made anew.
+cp g.tg.paths old.paths
+succeeds gen web --scale 12 --degree 9 -o g.tg --quiet
+succeeds info g.tg
+contains "$out" 'of another build of the graph' 'info after the graph changed'
+succeeds info g.tg --paths
+contains "$err" 'another build of' 'info --paths after the graph changed'
+succeeds prepare g.tg --for paths
+lacks "$err" 'prepared already' 'a layout of another build'
+succeeds info g.tg --paths
+contains "$out" 'prepared beside the graph' 'the layout made anew'
+
+# Damage: told, and made anew.
+printf '\377\377\377\377' | dd of=g.tg.paths bs=1 seek=50000 conv=notrunc status=none
+succeeds info g.tg --paths
+contains "$err" 'damaged' 'a damaged layout'
+lacks "$out" 'prepared beside the graph' 'a damaged layout'
+succeeds prepare g.tg --for paths
+succeeds info g.tg --paths --quiet
+contains "$out" 'prepared beside the graph' 'the layout after the damage'
+succeeds prepare g.tg --remove paths
+if [ -e g.tg.paths ]; then bad 'the layout is still there'; else good; fi
+equal "$(cd "$folder" && ls | grep -c 'g.tg.')" 0 'files beside the graph'
+
+# Memory: what is too little is told, and nothing is left.
+succeeds gen rmat --scale 16 -o large.tg --quiet
+fails 1 '--memory allows more' prepare large.tg --for paths --memory 20M
+if ls large.tg.* >/dev/null 2>&1; then bad 'files are left'; else good; fi
+
+# A folder that cannot be written: the cache folder, or without.
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir fixed && cp g.tg fixed/ && chmod 555 fixed
+    succeeds prepare fixed/g.tg --for paths
+    contains "$err" "$folder/cache/tandem" 'a layout in the cache folder'
+    succeeds info fixed/g.tg --paths
+    contains "$out" 'prepared beside' 'a layout from the cache folder'
+    succeeds prepare fixed/g.tg --remove paths
+    chmod 755 fixed
+else
+    skip 'a folder that cannot be written: root writes everywhere'
+fi
+finish
