@@ -169,10 +169,12 @@ PATH_FN void PATH_NAME(walk)(const td_path_state *s, const td_context *c, const 
         program_message message = PATH_NAME(read)(s, c, v, bit, t);
         PATH_NAME(send)(s, c, v, w, edge + i, message, &sent[i], s->home[w] != bit, t);
     }
-    if (!s->back && s->home[v] == bit) PATH_NAME(settle)(s, c, v, bit, t); /* all paths into v are walked */
+    if (!s->back && s->home[v] == bit) PATH_NAME(settle)(s, c, v, UINT32_MAX, t); /* all paths into v are walked */
     for (uint32_t i = edges; s->back && i > 0; i--, v = w) {
         w = path[i - 1];
-        program_message message = PATH_NAME(read)(s, c, v, bit, t);
+        if (s->home[v] == bit) PATH_NAME(settle)(s, c, v, UINT32_MAX, t); /* its edges on this path too were walked */
+        program_message message = PATH_NAME(message_at)(s, v);
+        t->reads++;
         PATH_NAME(send)(s, c, v, w, edge + i - 1, message, &back[i - 1], i == 1 || s->home[w] != bit, t);
     }
     t->paths++;

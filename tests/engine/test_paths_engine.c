@@ -7,7 +7,7 @@ static const char *const path_variants[] = {"paths.variant=full", "paths.variant
 static const char *const path_settings[] = {
     "", "paths.acyclic=on", "paths.merge=free", "paths.merge=off paths.depth=1", "paths.layers=off",
     "paths.priority=off", "paths.partition_edges=32 paths.acyclic=on", "paths.balance=off",
-    "paths.partition=off paths.pack=off", "paths.share=1", "paths.share=0.001 paths.partition_edges=40",
+    "paths.partition=off paths.pack=off", "paths.share=1", "paths.share=0.01 paths.partition_edges=40",
 };
 enum { PATH_SETTINGS = sizeof path_settings / sizeof *path_settings, PATH_WAYS = 3 * PATH_SETTINGS * WAY_THREADS };
 
@@ -19,7 +19,7 @@ static td_run *run_way(void *context, subject *about, int number)
     (void)context;
     const row *of = about->row;
     const char *variant = path_variants[number % 3], *settings = path_settings[number / 3 % PATH_SETTINGS];
-    char text[512];
+    char text[400];
     if (of->engine != NULL || of->iterations > 0 || (number % 3 > 0 && strncmp(settings, "paths.share", 11) == 0) ||
         (number % 3 > 0 && strcmp(settings, "paths.balance=off") == 0) ||
         (number % 3 == 2 && settings[0] != 0))
@@ -274,11 +274,13 @@ static void fail_in_turn(const char *program, const char *settings)
     td_pool *pool = pool_of(2);
     td_graph *graph = named("two components", TEST_U8, pool);
     td_run_options options = {.pool = pool, .engine = "paths", .has_source = program_of(program)->info->needs_source};
+    td_settings given = settings_from(settings);
+    options.settings = &given;
     uint64_t before = td_memory().now;
     for (uint64_t nth = 1;; nth++) {
         td_run *run = NULL;
         td_alloc_fail_at(nth);
-        td_status status = try_run(&run, program, graph, options, settings);
+        td_status status = td_run_program(&run, program_of(program), graph, &options);
         td_alloc_fail_at(0);
         td_run_destroy(run);
         CHECK_EQ(td_memory().now, before);
@@ -286,6 +288,7 @@ static void fail_in_turn(const char *program, const char *settings)
         CHECK_EQ(status, TD_NO_MEMORY);
         CHECK(td_last_message()[0] != 0);
     }
+    td_settings_clear(&given);
     td_graph_destroy(graph);
     td_pool_destroy(pool);
 }

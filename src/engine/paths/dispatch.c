@@ -126,38 +126,46 @@ static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
     }
 }
 
-/* What the group may leave of the tolerance: of a sum, its part and what the groups before did not use. */
-static double tolerance_of(td_paths_job *self, const td_paths_group *group)
+/* What the group may leave of the tolerance. Of a sum: its part, and what the groups before did not use; but as much as
+ * the values' own rounding, below which nothing changes any more. */
+static double tolerance_of(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
 {
+    const double rounding = 0x1p-24;
     if (self->cpu.kernels->measure == TD_MEASURE_MAX) return self->tolerance;
+    double part = self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
+    return fmax(fmax(self->allowed + part - self->left, 0.5 * part), rounding * found->value);
+}
+
+/* The group has ended with these changes left. */
+static void leave(td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+{
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) return;
     self->allowed += self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
-    return self->allowed - self->left;
+    self->left += found->residual;
 }
 
 /* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are powers
  * of two. Of a largest change: a part of it. */
-static double threshold(const td_paths_job *self, const td_path_tally *found, double tolerance)
+static double threshold(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
 {
     double taken = 0, enough = self->set.share * found->residual;
     if (!self->set.priority) return 0;
     if (self->cpu.kernels->measure == TD_MEASURE_MAX) {
-        double part = (1 - self->set.share) * found->residual;
-        return part > 0.5 * tolerance ? part : 0.5 * tolerance;
+        return fmax((1 - self->set.share) * found->residual, 0.5 * tolerance_of(self, group, found));
     }
     int level = TD_PATH_LEVELS;
     while (level > 0 && taken < enough) taken += found->levels[--level];
-    return level > 0 ? ldexp(1, level - TD_PATH_LEVELS) : 0;
+    return level > 0 ? nextafter(ldexp(1, level - TD_PATH_LEVELS), 0) : 0; /* changes above it, its level's first too */
 }
 
 /* Whether the group's vertices want at most the tolerance once everything is sent. */
-static td_status is_final(td_paths_job *self, const td_paths_group *group, double tolerance, td_path_tally *found,
-                          bool *final)
+static td_status is_final(td_paths_job *self, const td_paths_group *group, td_path_tally *found, bool *final)
 {
     *final = false;
-    if (!(found->residual <= tolerance)) return TD_OK;
+    if (!(found->residual <= tolerance_of(self, group, found))) return TD_OK;
     TD_CHECK(flush(self, group));
     TD_CHECK(scan(self, group, INFINITY, found));
-    *final = found->residual <= tolerance;
+    *final = found->residual <= tolerance_of(self, group, found);
     return TD_OK;
 }
 
@@ -174,27 +182,42 @@ static td_status measure_outside(td_paths_job *self, const td_paths_group *group
 /* Values y of a group want f(y) = o + A y, with o from outside. If nearly all changes f(y) - y have one sign, the sum of
  * the values is off, which walks correct slowly: by the damping in a round. With the factor t = sum(o) / sum(y - A y) the
  * changes of t y add up to 0. */
-static const double ONE_SIGN = 0.9;
+static const double ONE_SIGN = 0.8;
 
-static td_status balance(td_paths_job *self, const td_paths_group *group, uint32_t round, td_path_tally *found)
+/* A factor that does not make the changes smaller by this part of them is the group's last: another mode than the sum is
+ * off. MOST_BALANCES: in a visit of a group. */
+static const double WORTH = 0.5;
+enum { MOST_BALANCES = 6 };
+
+static bool is_unbalanced(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
 {
     double outside = self->outside[group->number], inside = found->fresh - outside;
-    if (!self->set.balance || self->cpu.kernels->view != TD_VIEW_FORWARD || round == 0) return TD_OK;
-    if (!(fabs(found->moved) > ONE_SIGN * found->magnitude) || !(found->value - inside > 0) || !(outside > 0)) return TD_OK;
-    self->steps.state.scale = outside / (found->value - inside);
+    if (!self->set.balance || self->cpu.kernels->view != TD_VIEW_FORWARD) return false;
+    return fabs(found->moved) > ONE_SIGN * found->magnitude && found->value - inside > 0 && outside > 0;
+}
+
+static td_status balance(td_paths_job *self, const td_paths_group *group, uint32_t *left, td_path_tally *found)
+{
+    double outside = self->outside[group->number], before = found->magnitude;
+    if (*left == 0 || !is_unbalanced(self, group, found)) return TD_OK;
+    self->steps.state.scale = outside / (found->value - (found->fresh - outside));
     self->steps.list = group->members;
     TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, group->member_count, group->member_count, found));
     self->steps.list = NULL;
     self->balanced++;
     TD_CHECK(flush(self, group));
-    return scan(self, group, INFINITY, found);
+    TD_CHECK(scan(self, group, INFINITY, found));
+    *left = found->magnitude <= WORTH * before ? *left - 1 : 0;
+    return TD_OK;
 }
 
-/* Programs of real numbers: until the group's vertices want at most the tolerance. */
+/* Programs of real numbers: until the group's vertices want at most the tolerance. The limit of iterations is one of
+ * updates here: as many as that many iterations over all vertices make. */
 static td_status settle_real(td_paths_job *self, const td_paths_group *group)
 {
-    uint32_t walked;
-    double tolerance = tolerance_of(self, group), least = 0;
+    uint32_t walked, balances = MOST_BALANCES;
+    uint64_t before = self->sum.updates;
+    double least = 0;
     td_path_tally found = {0};
     bool final = false;
     TD_CHECK(measure_outside(self, group));
@@ -203,16 +226,16 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
         if (!group->cyclic) return flush(self, group);
         TD_CHECK(scan(self, group, INFINITY, &found));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
-        TD_CHECK(is_final(self, group, tolerance, &found, &final));
+        TD_CHECK(is_final(self, group, &found, &final));
         if (final) break;
-        TD_CHECK(balance(self, group, round, &found));
-        least = threshold(self, &found, tolerance);
+        if (round > 0) TD_CHECK(balance(self, group, &balances, &found));
+        least = threshold(self, group, &found);
         TD_CHECK(scan(self, group, least, &found));
         if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */
-        self->limited = round >= self->cpu.limit;
+        self->limited = (double)(self->sum.updates - before) > (double)self->cpu.limit * (double)group->member_count;
         if (self->limited) break;
     }
-    if (self->cpu.kernels->measure == TD_MEASURE_SUM) self->left += found.residual;
+    leave(self, group, &found);
     return TD_OK;
 }
 
@@ -267,7 +290,7 @@ td_status td_paths_dispatch(td_paths_job *self)
 {
     bool converged = false;
     self->tolerance = self->run->tolerance * TD_PATHS_FIRST;
-    if (self->cpu.kernels->measure == TD_MEASURE_MAX) self->tolerance = self->run->tolerance;
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) self->tolerance = self->run->tolerance * TD_PATHS_LARGEST;
     for (uint32_t i = 0; i < MOST_PASSES && !converged; i++) {
         TD_CHECK(pass(self));
         TD_CHECK(td_paths_end_pass(self, &converged));

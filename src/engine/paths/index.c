@@ -2,9 +2,9 @@
  * storage lies in the group that applies the vertex: all paths that enter a vertex precede those that leave it, so that
  * in every later group the vertex is final.
  *
- * The home path of a vertex is the one whose walk applies it: the path that passes through it; or the last one in the
- * group that ends there, after all others have deposited; or else, where nothing in the group enters it, the first that
- * leaves it. */
+ * The home path of a vertex is the one whose walk applies it: the last one of the group that ends there, when all others
+ * have deposited, because paths are stored in the order of the vertices where they end; or else the path that passes
+ * through it; or else, where nothing in the group enters it, the first that leaves it. */
 #include "engine/paths/paths.h"
 
 #include "base/alloc.h"
@@ -122,7 +122,7 @@ static bool applies(const td_paths_index *index, uint32_t vertex, uint32_t group
            (index->owner == NULL || index->owner[vertex] == group);
 }
 
-/* Gives the ends of paths their homes, or else the vertices that paths pass through. */
+/* Gives the vertices that paths pass through, or those where they end, their homes. */
 static void settle_homes(td_paths_job *self, bool inner)
 {
     const td_paths *paths = &self->paths;
@@ -148,8 +148,8 @@ static td_status find_homes(td_paths_job *self)
         bool reads = index->place_offsets[v] < index->place_offsets[v + 1];
         index->home[v] = reads ? index->places[index->place_offsets[v]] : UINT32_MAX;
     }
-    settle_homes(self, false);
     settle_homes(self, true);
+    settle_homes(self, false);
     return TD_OK;
 }
 

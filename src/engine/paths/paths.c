@@ -161,6 +161,7 @@ const td_engine td_paths_engine = {
     .uses_devices = TD_USES_CPU,
     .settings = td_paths_setting_table,
     .applies = td_paths_setting_applies,
+    .check = td_paths_check_settings,
     .plan = plan_paths,
     .run = run_paths,
 };

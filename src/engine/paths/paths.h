@@ -33,6 +33,7 @@ typedef struct td_paths_settings {
 extern const td_setting td_paths_setting_table[];
 td_status td_paths_read_settings(const td_settings *settings, td_paths_settings *out);
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
+td_status td_paths_check_settings(const td_settings *settings);
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {
@@ -80,6 +81,9 @@ typedef struct td_paths_job {
 /* A sum of changes is held to this part of the tolerance at first: the scale of linear programs, known at the end, makes
  * it larger. */
 #define TD_PATHS_FIRST 0.85
+/* A largest change is held to this part: then the values are as close to the solution as those of an iteration over all
+ * vertices whose last change was the tolerance. */
+#define TD_PATHS_LARGEST 0.5
 
 /* index.c */
 td_status td_paths_make_index(td_paths_job *self);

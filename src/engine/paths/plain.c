@@ -37,7 +37,7 @@ static td_status rounds(td_paths_job *self)
 td_status td_paths_plain(td_paths_job *self)
 {
     bool converged = false, sum = self->cpu.kernels->measure == TD_MEASURE_SUM;
-    self->tolerance = self->run->tolerance * (sum ? TD_PATHS_FIRST : 1);
+    self->tolerance = self->run->tolerance * (sum ? TD_PATHS_FIRST : TD_PATHS_LARGEST);
     while (!converged && !self->limited && self->passes < 40) {
         self->passes++;
         TD_CHECK(rounds(self));

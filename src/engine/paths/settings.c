@@ -3,6 +3,7 @@
 
 #include "layout/paths_settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -17,7 +18,7 @@ const td_setting td_paths_setting_table[] = {
                     "processes paths layer by layer, each group until it is final; off: all at once"},
     [SET_PRIORITY] = {"priority", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "partitions with many marked paths of high degree first, and small changes wait"},
-    [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.1, 0.001, 1, NULL,
+    [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
                    "priority: a round applies the vertices with the largest changes, which hold this share of all changes; "
                    "smaller changes wait for further deposits"},
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
@@ -46,4 +47,20 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name)
     if (set.variant == TD_PATHS_T) return false;
     if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0) return set.priority;
     return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
+}
+
+/* Refuses settings that have no effect beside the others. */
+td_status td_paths_check_settings(const td_settings *settings)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        char key[64];
+        const char *name = td_paths_setting_table[i].name;
+        snprintf(key, sizeof key, "paths.%s", name);
+        if (td_settings_given(settings, key) && !td_paths_setting_applies(settings, name))
+            return td_fail(TD_USAGE, "%s has no effect: %s", key,
+                           strcmp(name, "share") == 0 || strcmp(name, "balance") == 0
+                               ? "it is a part of the priority, which the variant or paths.priority=off leaves out"
+                               : "the variant does without it");
+    }
+    return TD_OK;
 }
