@@ -6,6 +6,15 @@
 #include "base/clock.h"
 #include "run/convergence.h"
 
+/* What vertices still want: of real numbers after every round, to be compared with the tolerance; of whole numbers once
+ * nothing is marked, in case a deposit went unnoticed beside an apply of the same vertex. */
+static td_status look(td_paths_job *self, const td_path_tally *done, td_path_tally *found)
+{
+    *found = (td_path_tally){.wanting = 1};
+    if (!self->real && done->reads > 0) return TD_OK;
+    return td_paths_do(self, TD_PATHS_SCAN, self->cpu.graph->vertices, self->cpu.graph->vertices, found);
+}
+
 static td_status round_of(td_paths_job *self, td_path_tally *found, td_path_tally *done)
 {
     td_cpu_job *cpu = &self->cpu;
@@ -13,8 +22,9 @@ static td_status round_of(td_paths_job *self, td_path_tally *found, td_path_tall
     self->steps.state.least = 0;
     self->steps.state.round++;
     TD_CHECK(td_paths_do(self, TD_PATHS_PUSH, words, td_cpu_view_edges(cpu), done));
+    TD_CHECK(look(self, done, found));
+    if (done->reads == 0) return TD_OK;
     self->rounds++;
-    TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, cpu->graph->vertices, cpu->graph->vertices, found));
     td_row row = {.direction = "plain", .active_vertices = done->updates, .active_edges = done->loaded,
                   .edges = done->edges, .change = found->residual};
     return td_cpu_end_iteration(cpu, &row, began);
@@ -27,7 +37,7 @@ static td_status rounds(td_paths_job *self)
     for (uint32_t i = 0; i < self->cpu.limit; i++) {
         TD_CHECK(round_of(self, &found, &done));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
-        bool moves = done.loaded > 0 || found.wanting > 0;
+        bool moves = done.reads > 0 || found.wanting > 0;
         if (!moves || (self->real && found.residual <= self->tolerance)) return TD_OK;
     }
     self->limited = true;
