@@ -146,12 +146,14 @@ static void leave(td_paths_job *self, const td_paths_group *group, const td_path
 
 /* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are powers
  * of two. Of a largest change: a part of it. */
+static const double LARGEST_PART = 0.3;
+
 static double threshold(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
 {
     double taken = 0, enough = self->set.share * found->residual;
     if (!self->set.priority) return 0;
     if (self->cpu.kernels->measure == TD_MEASURE_MAX) {
-        return fmax((1 - self->set.share) * found->residual, 0.5 * tolerance_of(self, group, found));
+        return fmax(LARGEST_PART * (1 - self->set.share) * found->residual, 0.5 * tolerance_of(self, group, found));
     }
     int level = TD_PATH_LEVELS;
     while (level > 0 && taken < enough) taken += found->levels[--level];
