@@ -1,20 +1,21 @@
-/* A graph as disjoint directed paths (DiGraph, section 3.2.1): every edge is on exactly one path, a path is a walk along
- * edges, and one thread processes a path in order, so that a new value travels its whole length in one round.
+/* A graph as disjoint directed paths (DiGraph, section 3.2.1): every edge is on exactly one path, a path is a walk
+ * along edges, and one thread processes a path in order, so that a new value travels its whole length in one round.
  *
- * Decomposition. A bounded depth-first search, part by part, highest-degree successor first; then paths are joined head
- * to tail. A path *passes through* a vertex that it enters and leaves; such a vertex is an inner vertex of the path.
+ * Decomposition. A bounded depth-first search, part by part, highest-degree successor first; then paths are joined
+ * head to tail. A path *passes through* a vertex that it enters and leaves; such a vertex is an inner vertex of the
+ * path.
  *
- * Dependencies. Path p precedes path q if p enters a vertex that q leaves (an edge of p ends where an edge of q begins).
- * The strongly connected components of this relation, contracted, are the DAG sketch; the layer of a component is the
- * length of the longest chain of components before it. A component is *cyclic* if it has several paths, or a path with a
- * repeated vertex; a path that is a component of its own and has no repeated vertex is *once-only*: processed after its
- * predecessors are final, it never has to be processed again.
+ * Dependencies. Path p precedes path q if p enters a vertex that q leaves (an edge of p ends where an edge of q
+ * begins). The strongly connected components of this relation, contracted, are the DAG sketch; the layer of a
+ * component is the length of the longest chain of components before it. A component is *cyclic* if it has several
+ * paths, or a path with a repeated vertex; a path that is a component of its own and has no repeated vertex is
+ * *once-only*: processed after its predecessors are final, it never has to be processed again.
  *
  * Storage. Paths are stored layer after layer. Within a layer, paths that are dispatched together are a *group*: a
- * cyclic component that fills a partition, or all smaller cyclic components of the layer, or all once-only paths of the
- * layer. No path of a group precedes a path of another group of the same layer. A group is divided into *partitions*, the
- * work of one warp, and a partition into 32 *lanes*, the work of one thread. All arrays are flat and can be copied to a
- * device as they are.
+ * cyclic component that fills a partition, or all smaller cyclic components of the layer, or all once-only paths of
+ * the layer. No path of a group precedes a path of another group of the same layer. A group is divided into
+ * *partitions*, the work of one warp, and a partition into 32 *lanes*, the work of one thread. All arrays are flat and
+ * can be copied to a device as they are.
  *
  * The result depends on the graph and the options alone, not on the number of workers. */
 #ifndef TD_LAYOUT_PATHS_H
@@ -53,8 +54,8 @@ typedef struct td_path_options {
 
 td_path_options td_path_defaults(void);
 
-/* The work of a warp: paths first_path .. first_path + paths - 1. Its paths are contiguous in the tables, and so are the
- * paths of a lane. */
+/* The work of a warp: paths first_path .. first_path + paths - 1. Its paths are contiguous in the tables, and so are
+ * the paths of a lane. */
 typedef struct td_path_partition {
     uint64_t first_path;  /* 64 bits: a graph may have more than 2^32 paths */
     uint64_t first_entry; /* in `vertices` */
@@ -160,8 +161,8 @@ td_status td_paths_open(td_paths *out, const td_graph *graph, const td_path_opti
 
 uint64_t td_paths_bytes(const td_paths *paths);
 
-/* Distinct pairs of a partition and a vertex on its paths, which is what a GPU loads beside the edges, and of a partition
- * and a vertex that it writes, which is what it sends. */
+/* Distinct pairs of a partition and a vertex on its paths, which is what a GPU loads beside the edges, and of a
+ * partition and a vertex that it writes, which is what it sends. */
 td_status td_paths_replicas(const td_paths *paths, td_pool *pool, uint64_t *replicas, uint64_t *written);
 
 /* Checks that the tables lead nowhere outside; TD_CORRUPT names the first claim that does not hold. td_paths_check also

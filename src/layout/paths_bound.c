@@ -1,7 +1,7 @@
-/* The fewest paths. A path begins with an edge that continues none: at a vertex with more out- than in-edges, at least as
- * often as there are more. Where no vertex of a weakly connected part has more, the part is a closed walk (Euler), which
- * is one path. With one pass through a vertex, every vertex that has in- and out-edges saves one path, except that a part
- * which is a single cycle keeps one. */
+/* The fewest paths. A path begins with an edge that continues none: at a vertex with more out- than in-edges, at least
+ * as often as there are more. Where no vertex of a weakly connected part has more, the part is a closed walk (Euler),
+ * which is one path. With one pass through a vertex, every vertex that has in- and out-edges saves one path, except
+ * that a part which is a single cycle keeps one. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
-/* The claims of paths.h. td_paths_check_shape looks at the tables alone, so that whatever uses them stays inside; it is for
- * tables that were read from a file. td_paths_check compares them with the graph. */
+/* The claims of paths.h. td_paths_check_shape looks at the tables alone, so that whatever uses them stays inside; it
+ * is for tables that were read from a file. td_paths_check compares them with the graph. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"

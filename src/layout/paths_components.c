@@ -1,9 +1,10 @@
 /* Strongly connected components. The largest is usually found by all workers together, as what the vertex of highest
- * degree reaches and is reached from (forward-backward); the rest by Tarjan's method, with a stack of its own. Components
- * are numbered by their smallest vertices, so that the result does not depend on either. */
+ * degree reaches and is reached from (forward-backward); the rest by Tarjan's method, with a stack of its own.
+ * Components are numbered by their smallest vertices, so that the result does not depend on either. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 
 /* Neighbours. Along an edge inside a path, one goes both ways. */
 
@@ -33,6 +34,7 @@ static uint32_t inner_behind(const td_path_job *job, uint32_t v)
 enum {
     FORWARD = 1, BACKWARD = 2, BOTH = 3,
     REACH_GRAIN = 256,
+    CHECK_EVERY = 64, /* vertices after which a request to stop is looked for */
     FEW = 2048, /* vertices of a round that one worker is enough for: a deep graph has many such rounds */
 };
 
@@ -51,7 +53,8 @@ static void reach(reaching *self, uint32_t vertex)
     self->next[__atomic_fetch_add(&self->count, 1, __ATOMIC_RELAXED)] = vertex;
 }
 
-/* Along the inner edges of paths against their direction: of the out-edges when going backward, and the other way round. */
+/* Along the inner edges of paths against their direction: of the out-edges when going backward, and the other way
+ * round. */
 static void reach_along_paths(reaching *self, uint32_t v)
 {
     const td_path_job *job = self->job;
@@ -193,16 +196,18 @@ done:
     return status;
 }
 
-static void find_others(tarjan *self)
+static td_status find_others(tarjan *self)
 {
     uint32_t vertices = self->job->graph->vertices;
     for (uint32_t v = 0; v < vertices; v++) self->number[v] = self->result.of[v] != TD_NO_VERTEX;
     self->visited = 1;
     for (uint32_t v = 0; v < vertices; v++) {
         if (self->number[v] != 0) continue;
+        if (v % CHECK_EVERY == 0) TD_CHECK(td_cancel_check());
         visit(self, v);
         while (self->depth > 0) step(self);
     }
+    return TD_OK;
 }
 
 /* Numbers components by their smallest vertices, and lists their members. `number` is the new number of an old one. */
@@ -241,7 +246,7 @@ td_status td_path_components_find(td_path_components *out, const td_path_job *jo
     TD_TRY(TD_NEW(&self.result.first, vertices + 1, "components"));
     for (uint64_t v = 0; v < vertices; v++) self.result.of[v] = TD_NO_VERTEX;
     TD_TRY(find_first(&self));
-    find_others(&self);
+    TD_TRY(find_others(&self));
     number_components(&self.result, (uint32_t)vertices, self.number);
     *out = self.result;
     self.result = (td_path_components){0};

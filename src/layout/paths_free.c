@@ -1,7 +1,7 @@
-/* Joining without the rule of one pass: at every vertex as many in-edges are continued by out-edges as there are of both.
- * That leaves the fewest paths that there can be, and cycles. Two cycles, or a cycle and a path, that meet at a vertex
- * become one when they exchange their continuations there (Hierholzer), so in the end a cycle is left only where nothing
- * else touches it. Edges have 32-bit numbers here: `merge=free` is for graphs below 2^32 edges. */
+/* Joining without the rule of one pass: at every vertex as many in-edges are continued by out-edges as there are of
+ * both. That leaves the fewest paths that there can be, and cycles. Two cycles, or a cycle and a path, that meet at a
+ * vertex become one when they exchange their continuations there (Hierholzer), so in the end a cycle is left only
+ * where nothing else touches it. Edges have 32-bit numbers here: `merge=free` is for graphs below 2^32 edges. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
-/* Inside of the decomposition into paths: what its steps share. paths_search.c and paths_join.c decide which edges follow
- * each other, paths_order.c does so for acyclic dependencies, paths_components.c and paths_sketch.c find the order of
- * paths, paths_place.c stores them, paths_readers.c links partitions and groups, paths_bound.c computes the bounds.
+/* Inside of the decomposition into paths: what its steps share. paths_search.c and paths_join.c decide which edges
+ * follow each other, paths_order.c does so for acyclic dependencies, paths_components.c and paths_sketch.c find the
+ * order of paths, paths_place.c stores them, paths_readers.c links partitions and groups, paths_bound.c computes the
+ * bounds.
  *
  * An edge is known by its place in the in-adjacency: edge k ends at the vertex whose list holds k and begins at
  * in.targets[k]. Of parallel edges each has a place of its own. */
@@ -91,8 +92,8 @@ static inline uint32_t td_path_component(const td_path_job *job, uint64_t k, uin
     return td_edge_last(&job->passes, k, target) ? TD_NO_VERTEX : other;
 }
 
-/* Whether a component of paths is cyclic: it has several, or one that comes back to a vertex. A path that does not has an
- * edge into the component, an edge out of it, and between them each vertex once. */
+/* Whether a component of paths is cyclic: it has several, or one that comes back to a vertex. A path that does not has
+ * an edge into the component, an edge out of it, and between them each vertex once. */
 static inline bool td_component_cyclic(const td_path_job *job, uint32_t component)
 {
     const td_path_sketch *sketch = &job->sketch;
@@ -123,6 +124,14 @@ td_status td_path_components_find(td_path_components *out, const td_path_job *jo
 void td_path_components_free(td_path_components *components);
 td_status td_paths_layers(td_path_job *job);
 td_status td_paths_place(td_path_job *job);
+
+/* Where the paths of a bucket begin, of all paths and entries; the next bucket's beginning is its end. */
+typedef struct td_path_bucket {
+    uint64_t paths, entries;
+} td_path_bucket;
+
+/* Sorts the paths of each bucket by their first vertices. `starts` has the entries of paths, not their beginnings. */
+td_status td_paths_by_first(td_path_job *job, const td_path_bucket *buckets, uint32_t count);
 td_status td_paths_readers(td_path_job *job);
 
 #endif

@@ -1,7 +1,8 @@
-/* Joining paths head to tail. With one pass through a vertex, a path may still pass through every vertex that has in- and
- * out-edges and no pass: all its in-edges are ends, all its out-edges beginnings. Edges from and to the vertices of
- * highest degree are joined, so that they come to lie on one path. Vertices choose for themselves, so a few joined paths
- * close into cycles; these are opened afterwards, at a vertex where another edge ends or begins, without losing a pass. */
+/* Joining paths head to tail. With one pass through a vertex, a path may still pass through every vertex that has in-
+ * and out-edges and no pass: all its in-edges are ends, all its out-edges beginnings. Edges from and to the vertices
+ * of highest degree are joined, so that they come to lie on one path. Vertices choose for themselves, so a few joined
+ * paths close into cycles; these are opened afterwards, at a vertex where another edge ends or begins, without losing
+ * a pass. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
@@ -136,8 +137,8 @@ static bool leave_otherwise(td_path_job *job, uint32_t vertex)
     return false;
 }
 
-/* Opens the cycle through `first`, its smallest vertex, at the first vertex where that can be done. A cycle that no other
- * edge touches becomes a path from a vertex to itself. */
+/* Opens the cycle through `first`, its smallest vertex, at the first vertex where that can be done. A cycle that no
+ * other edge touches becomes a path from a vertex to itself. */
 static void open_cycle(const chains *self, uint32_t first)
 {
     uint32_t vertex = first;

@@ -1,11 +1,11 @@
 /* Passes that keep dependencies acyclic (`paths.acyclic`). Components of the graph are taken in the order of
- * dependencies: a path begins at a vertex whose in-edges are all on paths that came before, and goes on through the next
- * vertex only if it brings that vertex's last missing in-edge. So every path reads what earlier paths, or itself, have
- * written, and no dependency goes back. Every vertex that is a component of its own and has in- and out-edges is passed
- * through by exactly one path: on an acyclic graph that is the fewest paths that the rule of one pass allows.
+ * dependencies: a path begins at a vertex whose in-edges are all on paths that came before, and goes on through the
+ * next vertex only if it brings that vertex's last missing in-edge. So every path reads what earlier paths, or itself,
+ * have written, and no dependency goes back. Every vertex that is a component of its own and has in- and out-edges is
+ * passed through by exactly one path: on an acyclic graph that is the fewest paths that the rule of one pass allows.
  *
- * The edges inside a component are searched and joined among themselves (job->within); paths of one edge or more between
- * components end and begin at it. Sequential: each step depends on the one before. */
+ * The edges inside a component are searched and joined among themselves (job->within); paths of one edge or more
+ * between components end and begin at it. Sequential: each step depends on the one before. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"

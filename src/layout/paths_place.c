@@ -1,21 +1,18 @@
 /* Storing the paths: layer after layer, group after group, divided into partitions and lanes.
  *
- * Paths are found by their last edges, in the order of the vertices where they end, so that short paths into one vertex
- * lie side by side; walking back from there gives the path. They are put into *buckets*, which are parts of a group: its
- * hot paths, its other paths, or a few small components. Two walks, a stable counting sort: the first one counts paths
- * and entries, by block of vertices and bucket, the second one writes them where they belong. */
+ * Paths are found by their last edges, in the order of the vertices where they end, so that short paths into one
+ * vertex lie side by side; walking back from there gives the path. They are put into *buckets*, which are parts of a
+ * group: its hot paths, its other paths, or a few small components. Two walks, a stable counting sort: the first one
+ * counts paths and entries, by block of vertices and bucket, the second one writes them where they belong. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
-#include "layout/radix.h"
 
 #include <string.h>
 
 enum { MOST_BLOCKS = 256, BLOCK_EDGES = 1 << 14, MOST_COUNTS = 1 << 22 };
 
-typedef struct bucket {
-    uint64_t paths, entries;
-} bucket;
+typedef td_path_bucket bucket;
 
 /* What the walks need of a vertex, side by side: they come to vertices at random. */
 typedef struct facts {
@@ -153,7 +150,6 @@ static void describe_bundles(td_paths *paths, const layer *layers)
                                                 .components = here->once_components};
     }
 }
-
 
 static void assign_groups(placing *self, layer *layers)
 {
@@ -416,82 +412,6 @@ static td_status place_paths(placing *self)
     return td_pool_for(self->job->pool, self->blocks, 1, place_blocks, self);
 }
 
-/* Without partitioning: the paths of a bucket in the order of their first vertices, as a search would leave them. */
-
-typedef struct resort {
-    uint64_t *words, *spare; /* first vertex and number in the bucket */
-    uint64_t *entry;         /* paths of the bucket: their first entries */
-    td_counts *counts;
-    td_paths fresh;          /* vertices, starts and weights in the new order */
-} resort;
-
-static void copy_path(const td_paths *from, td_paths *to, uint64_t entry, uint64_t path, uint64_t new_entry, uint64_t new_path)
-{
-    size_t bytes = td_weight_bytes(from->weight_kind);
-    uint64_t count = from->starts[path];
-    memcpy(to->vertices + new_entry, from->vertices + entry, 4 * count);
-    to->starts[new_path] = (uint32_t)count;
-    if (bytes > 0)
-        memcpy((char *)to->weights + (new_entry - new_path) * bytes, (char *)from->weights + (entry - path) * bytes,
-               (count - 1) * bytes);
-}
-
-static td_status resort_bucket(placing *self, resort *by, uint32_t b)
-{
-    uint64_t first = self->all[b].paths, count = self->all[b + 1].paths - first;
-    uint64_t entry = self->all[b].entries, fresh = entry;
-    if (count > UINT32_MAX) return td_fail(TD_LIMIT, "paths.partition=off is for graphs below %u paths", UINT32_MAX);
-    for (uint64_t p = 0; p < count; p++) {
-        by->words[p] = (uint64_t)self->paths->vertices[entry] << 32 | p;
-        by->entry[p] = entry;
-        entry += self->paths->starts[first + p];
-    }
-    TD_CHECK(td_radix_sort(&by->words, &by->spare, count, 4, 7, by->counts, self->job->pool));
-    for (uint64_t p = 0; p < count; p++) {
-        uint64_t old = by->words[p] & UINT32_MAX;
-        copy_path(self->paths, &by->fresh, by->entry[old], first + old, fresh, first + p);
-        fresh += self->paths->starts[first + old];
-    }
-    return TD_OK;
-}
-
-static void take_fresh(td_paths *paths, td_paths *fresh)
-{
-    td_paths old = *paths;
-    paths->vertices = fresh->vertices;
-    paths->starts = fresh->starts;
-    paths->weights = fresh->weights;
-    fresh->vertices = old.vertices;
-    fresh->starts = old.starts;
-    fresh->weights = old.weights;
-}
-
-static td_status order_by_first(placing *self)
-{
-    td_status status = TD_OK;
-    td_paths *paths = self->paths;
-    resort by = {0};
-    size_t bytes = td_weight_bytes(paths->weight_kind);
-    TD_TRY(TD_NEW(&by.words, paths->paths, "paths in order"));
-    TD_TRY(TD_NEW(&by.spare, paths->paths, "paths in order"));
-    TD_TRY(TD_NEW(&by.entry, paths->paths, "beginnings of paths"));
-    TD_TRY(TD_NEW(&by.counts, TD_MOST_BLOCKS, "counts of paths"));
-    TD_TRY(TD_NEW(&by.fresh.vertices, paths->entries, "vertices along paths"));
-    TD_TRY(TD_NEW(&by.fresh.starts, paths->paths, "table of paths"));
-    if (bytes > 0) TD_TRY(td_new_bytes(&by.fresh.weights, paths->edges, bytes, "weights along paths"));
-    for (uint32_t b = 0; b < self->buckets; b++) TD_TRY(resort_bucket(self, &by, b));
-    take_fresh(paths, &by.fresh);
-done:
-    td_free(by.words);
-    td_free(by.spare);
-    td_free(by.entry);
-    td_free(by.counts);
-    td_free(by.fresh.vertices);
-    td_free(by.fresh.starts);
-    td_free(by.fresh.weights);
-    return status;
-}
-
 /* Partitions. */
 
 static td_status add_partition(placing *self, uint32_t group, uint64_t path, uint64_t entry)
@@ -624,7 +544,7 @@ td_status td_paths_place(td_path_job *job)
     self.hot = vertices > 0 ? job->options.hot * 2 * (double)job->graph->edges / (double)vertices : 0;
     TD_TRY(make_groups(&self));
     TD_TRY(place_paths(&self));
-    if (!job->options.partition) TD_TRY(order_by_first(&self));
+    if (!job->options.partition) TD_TRY(td_paths_by_first(job, self.all, self.buckets));
     TD_TRY(make_partitions(&self));
 done:
     td_free(self.bucket_of);

@@ -1,6 +1,6 @@
 /* Which partitions read a vertex, and which groups precede which. Groups depend on each other through vertices: the
- * groups that write a vertex precede those that read it. Where both are many, the pairs are not stored; a hub stands for
- * the vertex between them. */
+ * groups that write a vertex precede those that read it. Where both are many, the pairs are not stored; a hub stands
+ * for the vertex between them. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"
@@ -44,8 +44,8 @@ static bool put(vertex_set *set, uint32_t vertex)
 
 enum { AHEAD = 16 }; /* vertices for which a prefetch is under way */
 
-/* Readers are counted first: the vertices that a partition reads are listed, in its place among the edges, and counted by
- * vertex. Then they are placed by these lists. */
+/* Readers are counted first: the vertices that a partition reads are listed, in its place among the edges, and counted
+ * by vertex. Then they are placed by these lists. */
 typedef struct reading {
     td_path_job *job;
     uint64_t *cursor; /* vertices: readers counted, then placed */

@@ -1,8 +1,8 @@
 /* The bounded depth-first search (DiGraph, algorithm 1). The graph is cut into parts, ranges of vertices with equally
- * many out-edges; a part has the edges that begin at its vertices. The search of a part visits each of its vertices once,
- * highest-degree successors first, at most `depth` edges from the root that it began at. Where it visits a vertex along
- * an edge and goes on, a path passes through the vertex: in by that edge, out by the edge to the successor of highest
- * degree. All other edges begin paths.
+ * many out-edges; a part has the edges that begin at its vertices. The search of a part visits each of its vertices
+ * once, highest-degree successors first, at most `depth` edges from the root that it began at. Where it visits a
+ * vertex along an edge and goes on, a path passes through the vertex: in by that edge, out by the edge to the
+ * successor of highest degree. All other edges begin paths.
  *
  * The number of parts depends on the graph alone, and parts do not see each other. */
 #include "layout/paths_inside.h"

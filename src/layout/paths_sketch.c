@@ -1,8 +1,8 @@
-/* The DAG sketch: paths and edges of every component, and layers. Dependencies lead through vertices, so layers are found
- * along the graph's edges and the dependency graph is never built. A component that has paths is one layer before the
- * paths that begin at its vertices; a vertex that no path passes through is ready when the last path into it is done.
- * Components are taken in rounds, those whose predecessors are all known together; the vertices of a large one are
- * divided among the workers, and a round of little work needs no other worker. */
+/* The DAG sketch: paths and edges of every component, and layers. Dependencies lead through vertices, so layers are
+ * found along the graph's edges and the dependency graph is never built. A component that has paths is one layer
+ * before the paths that begin at its vertices; a vertex that no path passes through is ready when the last path into
+ * it is done. Components are taken in rounds, those whose predecessors are all known together; the vertices of a large
+ * one are divided among the workers, and a round of little work needs no other worker. */
 #include "layout/paths_inside.h"
 
 #include "base/alloc.h"

@@ -1,11 +1,12 @@
-/* Prepared layouts: files beside a packed graph that hold what an engine makes of it before it runs, so that it is made
- * once. The layout `paths` of g.tg is g.tg.paths; where that folder cannot be written, it is in the user's cache folder,
- * named after the graph's build id. The .tg itself is never changed.
+/* Prepared layouts: files beside a packed graph that hold what an engine makes of it before it runs, so that it is
+ * made once. The layout `paths` of g.tg is g.tg.paths; where that folder cannot be written, it is in the user's cache
+ * folder, named after the graph's build id. The .tg itself is never changed.
  *
- * A file has a 4 KiB header (magic, version, byte order, its length, the build id of the graph, the name of the layout,
- * a key that says how it was made, the table of sections, a checksum), the sections, aligned to 4 KiB, and a checksum per
- * 64 KiB of each section. It appears whole or not at all (td_outfile), so that two processes may write it at once: one of
- * the two files stays. A file of another build of the graph is refused. docs/guide/prepared.md describes it. */
+ * A file has a 4 KiB header (magic, version, byte order, its length, the build id of the graph, the name of the
+ * layout, a key that says how it was made, the table of sections, a checksum), the sections, aligned to 4 KiB, and a
+ * checksum per 64 KiB of each section. It appears whole or not at all (td_outfile), so that two processes may write it
+ * at once: one of the two files stays. A file of another build of the graph is refused. docs/guide/prepared.md
+ * describes it. */
 #ifndef TD_STORE_SIDECAR_H
 #define TD_STORE_SIDECAR_H
 
