@@ -23,7 +23,7 @@ typedef struct td_bench {
 } td_bench;
 
 extern const td_bench td_bench_allocation, td_bench_convert, td_bench_cpu, td_bench_gpu, td_bench_multi,
-    td_bench_reorder;
+    td_bench_paths, td_bench_reorder;
 
 /* Makes a graph by name (k20, u20, grid1000, web20, stars) or reads a file. Original ids are replaced by vertex numbers, so
  * that the ids of a reordered copy are the numbers in the first (bench_graphs.c). */

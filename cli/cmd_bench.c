@@ -21,7 +21,7 @@ static const td_arg_option options[] = {
 };
 
 static const td_bench *const benches[] = {&td_bench_allocation, &td_bench_convert, &td_bench_cpu,
-                                         &td_bench_gpu,        &td_bench_multi,   &td_bench_reorder, NULL};
+                                         &td_bench_gpu,        &td_bench_multi,   &td_bench_paths, &td_bench_reorder, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {

@@ -113,6 +113,14 @@ static td_status pull_unsettled(td_cpu_job *job, td_cpu_tally *sum)
     return td_cpu_step(job, job->kernels->pull_hit, words, TD_WORDS_AT_A_TIME, words + job->unsettled.edges, sum);
 }
 
+/* Vertices that an iteration applied; of programs that push values those that it changed. */
+static uint64_t updates_of(const td_cpu_job *job, td_direction direction, const td_cpu_tally *sum)
+{
+    if (job->kernels->fused) return sum->activated;
+    if (direction == TD_DIRECTION_NOTIFY) return td_bitmap_count(job->marked, td_cpu_words(job));
+    return job->graph->vertices;
+}
+
 static td_status notify_pull(td_cpu_job *job, uint64_t edges, td_cpu_tally *sum)
 {
     td_cpu_tally notified;
@@ -228,6 +236,7 @@ td_status td_cpu_rounds(td_cpu_job *job)
                             .active_edges = now.edges};
         job->partial = direction == TD_DIRECTION_NOTIFY;
         TD_CHECK(td_cpu_iterate(job, direction, &now, &sum));
+        job->run->updates += updates_of(job, direction, &sum);
         TD_CHECK(td_cpu_check_convergence(job, &sum));
         if (job->partial) sum.share += job->context.global;
         job->global_moved = sum.share != job->context.global;
@@ -268,6 +277,7 @@ static td_status empty_level(td_cpu_job *job, td_frontier *now)
         td_row row = {.direction = td_cpu_direction_name(direction), .active_vertices = now->vertices,
                             .active_edges = now->edges};
         TD_CHECK(td_cpu_iterate(job, direction, now, &sum));
+        job->run->updates += updates_of(job, direction, &sum);
         row.edges = sum.edges;
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
         TD_CHECK(checkpoint(job, now));

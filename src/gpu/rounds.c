@@ -101,6 +101,7 @@ static td_status pull(td_gpu_job *job, td_frontier *now)
     job->state.context.global = sum->share;
     row.edges = job->state.first_hit ? sum->edges : td_gpu_view_edges(job);
     row.change = sum->change;
+    job->run->updates += job->traits->fused ? sum->activated : job->graph->vertices;
     return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
 }
 
@@ -178,6 +179,7 @@ static td_status take_rounds(td_gpu_job *job, td_frontier *now, const char *dire
             TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (td_frontier){row->vertices, row->edges, true, !job->state.first_hit};
+        job->run->updates += row->split ? 0 : row->vertices;
     }
     if (job->lean) now->edges = job->control->left_edges;
     if (rounds % 2 == 0) return TD_OK;

@@ -235,6 +235,15 @@ static void put_result(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
+/* Counters that the engine states of this run. */
+static void put_work(td_json *json, const td_run *run)
+{
+    if (run->work_count == 0) return;
+    td_json_object(json, "work");
+    for (int i = 0; i < run->work_count; i++) td_json_u64(json, run->work[i].name, run->work[i].value);
+    td_json_end_object(json);
+}
+
 /* Device fields, for runs on a GPU. */
 static void put_device(td_json *json, const td_run *run)
 {
@@ -320,6 +329,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     td_json_u64(json, "iterations", run->iterations);
     td_json_real(json, "final_change", run->final_change);
     td_json_u64(json, "edges_processed", run->edges_processed);
+    if (run->updates > 0) td_json_u64(json, "updates", run->updates);
     td_json_real(json, "seconds", seconds);
     td_json_real(json, "edges_per_second", seconds > 0 ? (double)run->edges_processed / seconds : 0);
     if (report->claims != NULL) td_json_string(json, "verified", report->claims);
@@ -327,6 +337,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     put_plan(json, report);
     td_json_u64(json, "device_opens", run->device_opens);
     td_json_u64(json, "plans", run->plans);
+    put_work(json, run);
     put_device(json, run);
     put_devices(json, run);
     put_disk(json, run);

@@ -98,6 +98,11 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
     return TD_OK;
 }
 
+void td_run_count(td_run *run, const char *name, uint64_t value)
+{
+    if (run->work_count < TD_RUN_COUNTERS) run->work[run->work_count++] = (td_counter){name, value};
+}
+
 td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_row_list *out)
 {
     enum { ROOM = 8192 };

@@ -194,6 +194,8 @@ typedef struct td_forest_edge {
     double weight;
 } td_forest_edge;
 
+enum { TD_RUN_COUNTERS = 40 };
+
 /* td_result is its name in the API. */
 typedef struct td_run {
     const td_program *program;
@@ -212,6 +214,9 @@ typedef struct td_run {
     bool converged;
     uint32_t iterations;
     uint64_t edges_processed;
+    uint64_t updates;  /* applies that a vertex took part in; of programs that push values: those that changed it */
+    td_counter work[TD_RUN_COUNTERS]; /* further counters of the engine, by name */
+    int work_count;
     double final_change;
     double tolerance;
     double prepare_seconds, seconds;
@@ -279,6 +284,7 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row);
+void td_run_count(td_run *run, const char *name, uint64_t value); /* a counter of the engine */
 td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_row_list *out); /* copies them */
 td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);
 

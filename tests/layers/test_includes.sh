@@ -67,7 +67,7 @@ if grep -q fine.c <<<"$found"; then bad "the check refuses allowed includes: $fo
 # look inside by their nature: they measure kernels, devices and builders one by one (bench), or draw up a cost model of
 # kernels from such measurements (calibrate).
 inside='cmd_bench.c bench.h bench_allocation.c bench_convert.c bench_cpu.c bench_gpu.c bench_graphs.c bench_multi.c
-bench_reorder.c cmd_calibrate.c calibrate.h calibrate_graphs.c calibrate_train.c'
+bench_paths.c bench_reorder.c cmd_calibrate.c calibrate.h calibrate_graphs.c calibrate_train.c'
 
 # check_tool FOLDER: prints a line for every include of an internal header by a file that is not on the list.
 check_tool() {

@@ -65,8 +65,22 @@
 #else
 #define TABLE_PRIORITY(kind)
 #endif
+#if PROGRAM_LINEAR && PROGRAM_SHARES
+#define TABLE_SHARES(kind) .path_totals = path_totals_##kind, .path_rescales = path_rescales_##kind,
+#else
+#define TABLE_SHARES(kind)
+#endif
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+#define TABLE_BALANCES(kind) .path_balances = path_balances_##kind,
+#else
+#define TABLE_BALANCES(kind)
+#endif
+#define TABLE_PATHS(kind)                                                                                   \
+    .path_walks = path_walks_##kind, .path_pushes = path_pushes_##kind, .path_starts = path_starts_##kind,  \
+    .path_scans = path_scans_##kind, .path_finishes = path_finishes_##kind, .path_clears = path_clears_##kind, \
+    TABLE_BALANCES(kind) TABLE_SHARES(kind)
 #define TABLE_KIND(kind) \
-    TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_COOP(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
+    TABLE_PATHS(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_COOP(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)
 #else
 #if PROGRAM_COLLECTS_EDGES
 #define TABLE_EDGES .edge = edge, .reset = reset,

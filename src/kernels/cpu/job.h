@@ -136,6 +136,7 @@ typedef struct td_cpu_job {
     bool bare;           /* the engine provides values and messages itself */
     bool by_rounds;      /* the bucket kernel is not used */
     td_cpu_coop coop;
+    struct td_cpu_paths *paths; /* kernels/cpu/path_job.h */
 } td_cpu_job;
 
 typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
@@ -164,6 +165,11 @@ typedef struct td_cpu_kernels {
     void (*gather_cut)(td_cpu_job *job, uint64_t pieces); /* one thread */
     td_cpu_kernel take_back;                  /* units: vertices that the GPU changed */
     td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
+    td_cpu_kernel path_walks; /* units: partitions of `order` */
+    td_cpu_kernel path_pushes; /* units: words of marked vertices */
+    td_cpu_kernel path_starts, path_scans, path_finishes, path_balances, path_totals,
+        path_rescales; /* units: vertices of `list` */
+    td_cpu_kernel path_clears; /* units: TD_PATH_MIRRORS mirrors */
     td_cpu_kernel sweep;      /* units: 64 vertices */
     td_cpu_kernel sweep_high_degree; /* units: 4096 edges of the high-degree vertices */
     td_cpu_kernel sample;     /* units: 64 vertices */

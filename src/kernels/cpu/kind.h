@@ -25,6 +25,7 @@
 #if PROGRAM_GAS
 #include "kernels/cpu/gas.h"
 #include "kernels/cpu/coop.h"
+#include "kernels/cpu/paths.h"
 #else
 #include "kernels/cpu/sweep.h"
 #endif

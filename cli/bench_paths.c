@@ -1,0 +1,202 @@
+/* `tandem bench paths`: the work of the paths engine, against its variants, against itself without each of its techniques
+ * and against asynchronous vertices of another engine (DiGraph, Figures 6, 7, 11, 12).
+ *
+ * What counts is work: updates, edges loaded and bytes loaded until the same tolerance, from the same start; time is
+ * printed beside it. Every result is compared with the first one's. */
+#include "engine/engine.h"
+#include "bench.h"
+
+#include "base/log.h"
+#include "graph_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const usual_graphs[] = {"web18", NULL};
+static const char *const programs[] = {"pagerank", "adsorption", "sssp", "bfs", "kcore", "labels"};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+typedef struct contender {
+    const char *name, *engine, *setting;
+} contender;
+
+/* The baseline is the variant without paths. */
+static const contender contenders[] = {
+    {"full", "paths", NULL},
+    {"w: no priority", "paths", "paths.variant=w"},
+    {"t: plain asynchronous vertices", "paths", "paths.variant=t"},
+    {"layers=off", "paths", "paths.layers=off"},
+    {"balance=off", "paths", "paths.balance=off"},
+    {"share=1", "paths", "paths.share=1"},
+    {"merge=off", "paths", "paths.merge=off"},
+    {"merge=free", "paths", "paths.merge=free"},
+    {"acyclic=on", "paths", "paths.acyclic=on"},
+    {"partition=off", "paths", "paths.partition=off"},
+    {"asynchronous vertices of cpu", "cpu", NULL},
+};
+enum { CONTENDERS = sizeof contenders / sizeof *contenders, PLAIN = 2, MOST_TRIALS = 99 };
+
+typedef struct measured {
+    uint64_t updates, edges, bytes;
+    double seconds, change;
+} measured;
+
+typedef struct bench {
+    td_bench_base base;
+    td_graph *graph;
+    uint32_t source;
+    measured of[CONTENDERS][PROGRAMS];
+} bench;
+
+static uint64_t counted(const td_run *run, const char *name)
+{
+    for (int i = 0; i < run->work_count; i++)
+        if (strcmp(run->work[i].name, name) == 0) return run->work[i].value;
+    return 0;
+}
+
+static td_status run_once(bench *b, const td_program *program, const contender *one, td_run **out)
+{
+    td_status status = TD_OK;
+    td_settings settings = {0};
+    td_run_options how = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
+                          .mode = TD_MODE_ASYNC, .engine = one->engine, .source = b->source};
+    if (one->setting != NULL) TD_TRY(td_settings_add(&settings, one->setting));
+    status = td_run_program(out, program, b->graph, &how);
+done:
+    td_settings_clear(&settings);
+    return status;
+}
+
+static void note(measured *m, const td_run *run, double seconds)
+{
+    m->updates = run->updates;
+    m->edges = run->work_count > 0 ? counted(run, "edges_loaded") : run->edges_processed;
+    m->bytes = counted(run, "bytes_loaded");
+    m->change = run->final_change;
+    m->seconds = seconds;
+}
+
+/* The median; td_median sorts, so that it gets a copy. */
+static double middle(const double *seconds, int count)
+{
+    double copy[MOST_TRIALS];
+    memcpy(copy, seconds, (size_t)count * sizeof *copy);
+    return td_median(copy, count);
+}
+
+static td_status run_contender(bench *b, int c, int p, td_run **first)
+{
+    td_status status = TD_OK;
+    double seconds[MOST_TRIALS];
+    td_run *run = NULL;
+    int trials = (int)b->base.settings->trials;
+    for (int i = 0; i < trials; i++) {
+        td_progress_text("%s: %s, %s", b->base.name, programs[p], contenders[c].name);
+        TD_TRY(run_once(b, td_program_named(programs[p]), &contenders[c], &run));
+        seconds[i] = run->seconds;
+        note(&b->of[c][p], run, middle(seconds, i + 1));
+        if (*first != NULL) TD_TRY(td_bench_compare(b->base.name, *first, run, contenders[c].name));
+        if (*first != NULL) td_run_destroy(run);
+        else *first = run;
+        run = NULL;
+    }
+done:
+    td_run_destroy(run);
+    return status;
+}
+
+static bool takes(const bench *b, int p)
+{
+    return td_program_named(programs[p])->info->weights != TD_WEIGHTS_NEEDED || b->graph->weights != TD_WEIGHT_NONE;
+}
+
+static td_status measure(void *self)
+{
+    bench *b = self;
+    td_status status = TD_OK;
+    td_progress_text("%s: making the graph", b->base.name);
+    TD_CHECK(td_bench_make_graph(&b->graph, b->base.name, b->base.pool));
+    b->source = td_bench_busiest(b->graph);
+    for (int p = 0; p < PROGRAMS && status == TD_OK; p++) {
+        td_run *first = NULL;
+        for (int c = 0; c < CONTENDERS && takes(b, p) && status == TD_OK; c++) status = run_contender(b, c, p, &first);
+        td_run_destroy(first);
+    }
+    return status;
+}
+
+static void drop(void *self)
+{
+    bench *b = self;
+    td_graph_destroy(b->graph);
+    b->graph = NULL;
+    memset(b->of, 0, sizeof b->of);
+}
+
+static void print_heading(const void *self)
+{
+    (void)self;
+    printf("updates, edges and bytes loaded, seconds; in brackets over t\n");
+}
+
+static void print_ratio(double value, double baseline)
+{
+    if (baseline > 0) printf(" (%5.2f)", value / baseline);
+    else printf("        ");
+}
+
+static void print_row(const measured *m, const measured *t, const char *name)
+{
+    printf("  %-32s %12" PRIu64, name, m->updates);
+    print_ratio((double)m->updates, (double)t->updates);
+    printf(" %13" PRIu64, m->edges);
+    print_ratio((double)m->edges, (double)t->edges);
+    printf(" %14" PRIu64, m->bytes);
+    print_ratio((double)m->bytes, m->bytes > 0 ? (double)t->bytes : 0);
+    printf(" %9.4f", m->seconds);
+    print_ratio(m->seconds, t->seconds);
+    printf("\n");
+}
+
+static void print_table(const void *self)
+{
+    const bench *b = self;
+    for (int p = 0; p < PROGRAMS; p++) {
+        if (b->of[PLAIN][p].seconds == 0) continue;
+        printf("%s, %s\n", b->base.name, programs[p]);
+        for (int c = 0; c < CONTENDERS; c++) print_row(&b->of[c][p], &b->of[PLAIN][p], contenders[c].name);
+    }
+}
+
+static void put_figure(const void *self, int c, int p)
+{
+    const bench *b = self;
+    const measured *m = &b->of[c][p];
+    td_json *json = b->base.json;
+    if (m->seconds == 0) return;
+    td_json_row(json, NULL);
+    td_json_string(json, "graph", b->base.name);
+    td_json_string(json, "program", programs[p]);
+    td_json_string(json, "contender", contenders[c].name);
+    td_json_u64(json, "updates", m->updates);
+    td_json_u64(json, "edges_loaded", m->edges);
+    td_json_u64(json, "bytes_loaded", m->bytes);
+    td_json_real(json, "seconds", m->seconds);
+    td_json_real(json, "final_change", m->change);
+    td_json_end_object(json);
+}
+
+static const td_bench_page page = {.bytes = sizeof(bench), .graphs = usual_graphs, .measure = measure, .drop = drop,
+                                   .heading = print_heading, .table = print_table, .figure = put_figure,
+                                   .variants = CONTENDERS, .programs = PROGRAMS};
+
+static td_status run(const td_bench_settings *settings, td_report *report)
+{
+    if (settings->trials > MOST_TRIALS)
+        return td_fail(TD_USAGE, "--trials %" PRIu64 ": at most %d are allowed", settings->trials, MOST_TRIALS);
+    return td_bench_run(&page, settings, report);
+}
+
+const td_bench td_bench_paths = {"paths", "the work of the paths engine, its variants and techniques", true, run};

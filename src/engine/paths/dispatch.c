@@ -1,0 +1,303 @@
+/* The order of work (DiGraph, section 3.2.2). Groups of paths are processed in the order of their layers, each until it
+ * is final: a group without cycles is walked once. Within a group, the marked partitions are walked in the order of
+ *
+ *     Pri(p) = a * D(p) * N(p) - L(p),     a = 1 / (largest mean degree * most vertices on a path),
+ *
+ * D the mean degree of its vertices, N its marked paths, L its layer. Programs of real numbers apply a vertex only when
+ * what was deposited changes it by more than a threshold, which follows the mean change of the group down: small
+ * deposits wait and are merged.
+ *
+ * Convergence. After a walk the changes that vertices still want are known without a look at edges, because their sums
+ * are kept up to date; what mirrors do not have yet is sent first. A group is final when its vertices want at most their
+ * part of the tolerance. The run ends when all vertices together want at most the tolerance (td_paths_end_pass). */
+#include "engine/paths/paths.h"
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "run/convergence.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_PASSES = 40, MOST_ROUNDS = 100000 };
+
+static td_paths_group group_at(const td_paths_job *self, uint32_t g)
+{
+    const td_path_group *of = &self->paths.group[g];
+    const uint64_t *offsets = self->index.member_offsets;
+    return (td_paths_group){g, of->layer, of->first_partition, of->partitions, self->index.members + offsets[g],
+                            offsets[g + 1] - offsets[g], (of->flags & TD_GROUP_CYCLIC) != 0};
+}
+
+/* All partitions and vertices as one group. */
+static td_paths_group whole(const td_paths_job *self)
+{
+    return (td_paths_group){0, 0, 0, self->paths.partitions, NULL, self->cpu.graph->vertices, true};
+}
+
+static uint32_t count_marked(const td_paths_job *self, uint32_t k)
+{
+    uint32_t marked = 0;
+    for (uint32_t w = self->index.first_word[k]; w < self->index.first_word[k + 1]; w++)
+        marked += (uint32_t)td_popcount(self->steps.state.marks[w]);
+    return marked;
+}
+
+/* Pri(p) of a partition. */
+static double priority_of(const td_paths_job *self, uint32_t k, uint32_t marked, uint32_t layer)
+{
+    const td_path_stats *stats = &self->paths.stats;
+    double most = stats->most_degree * (double)stats->most_vertices;
+    return (most > 0 ? (double)self->paths.partition[k].degree * marked / most : 0) - layer;
+}
+
+static int by_rank(const void *a, const void *b, void *context)
+{
+    const double *rank = context;
+    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    if (rank[one] != rank[other]) return rank[one] > rank[other] ? -1 : 1;
+    return one < other ? -1 : 1;
+}
+
+/* Lists the marked partitions of a group in the order of their priority, or of their storage. */
+static uint32_t list_marked(td_paths_job *self, const td_paths_group *group, uint64_t *paths)
+{
+    uint32_t count = 0;
+    *paths = 0;
+    for (uint32_t k = group->first_partition; k < group->first_partition + group->partitions; k++) {
+        uint32_t marked = count_marked(self, k);
+        if (marked == 0) continue;
+        *paths += marked;
+        self->rank[k] = priority_of(self, k, marked, group->layer);
+        self->order[count++] = k;
+    }
+    if (!self->set.priority || count < 2) return count;
+    qsort_r(self->order, count, sizeof *self->order, by_rank, self->rank);
+    self->sorted += count;
+    return count;
+}
+
+/* One round: walks the marked paths of the group. */
+static td_status walk(td_paths_job *self, const td_paths_group *group, double least, uint32_t *walked)
+{
+    uint64_t paths;
+    td_path_tally tally;
+    self->steps.state.least = least;
+    self->steps.state.round++;
+    self->steps.order = self->order;
+    *walked = list_marked(self, group, &paths);
+    if (*walked == 0) return TD_OK;
+    TD_CHECK(td_paths_do(self, TD_PATHS_WALK, *walked, paths, &tally));
+    self->partitions_walked += *walked;
+    self->rounds++;
+    return td_cancel_check();
+}
+
+/* Measures the changes that the group's vertices want, and marks the paths of those above the threshold. */
+static td_status scan(td_paths_job *self, const td_paths_group *group, double least, td_path_tally *out)
+{
+    self->steps.state.least = least;
+    self->steps.list = group->members;
+    TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, group->member_count, group->member_count, out));
+    self->steps.list = NULL;
+    return TD_OK;
+}
+
+/* Sends what mirrors do not have, without applying anything. */
+static td_status flush(td_paths_job *self, const td_paths_group *group)
+{
+    uint32_t walked = 1;
+    while (walked > 0) TD_CHECK(walk(self, group, INFINITY, &walked));
+    return TD_OK;
+}
+
+/* Programs of whole numbers: until nothing changes. */
+static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
+{
+    uint32_t walked, rounds = 0;
+    td_path_tally found;
+    for (;;) {
+        TD_CHECK(walk(self, group, 0, &walked));
+        rounds += walked > 0;
+        if (walked > 0) continue;
+        if (!group->cyclic || rounds == 0) return TD_OK;
+        TD_CHECK(scan(self, group, 0, &found));
+        if (found.wanting == 0) return TD_OK;
+    }
+}
+
+/* What the group may leave of the tolerance. Of a sum: its part, and what the groups before did not use; but as much as
+ * the values' own rounding, below which nothing changes any more. */
+static double tolerance_of(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+{
+    const double rounding = 0x1p-24;
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) return self->tolerance;
+    double part = self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
+    return fmax(fmax(self->allowed + part - self->left, 0.5 * part), rounding * found->value);
+}
+
+/* The group has ended with these changes left. */
+static void leave(td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+{
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) return;
+    self->allowed += self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
+    self->left += found->residual;
+}
+
+/* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are powers
+ * of two. Of a largest change: a part of it. */
+static const double LARGEST_PART = 0.3;
+
+static double threshold(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+{
+    double taken = 0, enough = self->set.share * found->residual;
+    if (!self->set.priority) return 0;
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) {
+        return fmax(LARGEST_PART * (1 - self->set.share) * found->residual, 0.5 * tolerance_of(self, group, found));
+    }
+    int level = TD_PATH_LEVELS;
+    while (level > 0 && taken < enough) taken += found->levels[--level];
+    return level > 0 ? nextafter(ldexp(1, level - TD_PATH_LEVELS), 0) : 0; /* changes above it, its level's first too */
+}
+
+/* Whether the group's vertices want at most the tolerance once everything is sent. */
+static td_status is_final(td_paths_job *self, const td_paths_group *group, td_path_tally *found, bool *final)
+{
+    *final = false;
+    if (!(found->residual <= tolerance_of(self, group, found))) return TD_OK;
+    TD_CHECK(flush(self, group));
+    TD_CHECK(scan(self, group, INFINITY, found));
+    *final = found->residual <= tolerance_of(self, group, found);
+    return TD_OK;
+}
+
+/* Before a group has sent anything within itself: what its vertices want then comes from outside of it. */
+static td_status measure_outside(td_paths_job *self, const td_paths_group *group)
+{
+    td_path_tally found;
+    if (!self->set.balance || !group->cyclic || self->passes > 1) return TD_OK;
+    TD_CHECK(scan(self, group, INFINITY, &found));
+    self->outside[group->number] = found.fresh;
+    return TD_OK;
+}
+
+/* Values y of a group want f(y) = o + A y, with o from outside. If nearly all changes f(y) - y have one sign, the sum of
+ * the values is off, which walks correct slowly: by the damping in a round. With the factor t = sum(o) / sum(y - A y) the
+ * changes of t y add up to 0. */
+static const double ONE_SIGN = 0.8;
+
+/* A factor that does not make the changes smaller by this part of them is the group's last: another mode than the sum is
+ * off. MOST_BALANCES: in a visit of a group. */
+static const double WORTH = 0.5;
+enum { MOST_BALANCES = 6 };
+
+static bool is_unbalanced(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+{
+    double outside = self->outside[group->number], inside = found->fresh - outside;
+    if (!self->set.balance || self->cpu.kernels->view != TD_VIEW_FORWARD) return false;
+    return fabs(found->moved) > ONE_SIGN * found->magnitude && found->value - inside > 0 && outside > 0;
+}
+
+static td_status balance(td_paths_job *self, const td_paths_group *group, uint32_t *left, td_path_tally *found)
+{
+    double outside = self->outside[group->number], before = found->magnitude;
+    if (*left == 0 || !is_unbalanced(self, group, found)) return TD_OK;
+    self->steps.state.scale = outside / (found->value - (found->fresh - outside));
+    self->steps.list = group->members;
+    TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, group->member_count, group->member_count, found));
+    self->steps.list = NULL;
+    self->balanced++;
+    TD_CHECK(flush(self, group));
+    TD_CHECK(scan(self, group, INFINITY, found));
+    *left = found->magnitude <= WORTH * before ? *left - 1 : 0;
+    return TD_OK;
+}
+
+/* Programs of real numbers: until the group's vertices want at most the tolerance. The limit of iterations is one of
+ * updates here: as many as that many iterations over all vertices make. */
+static td_status settle_real(td_paths_job *self, const td_paths_group *group)
+{
+    uint32_t walked, balances = MOST_BALANCES;
+    uint64_t before = self->sum.updates;
+    double least = 0;
+    td_path_tally found = {0};
+    bool final = false;
+    TD_CHECK(measure_outside(self, group));
+    for (uint32_t round = 0; !final; round++) {
+        TD_CHECK(walk(self, group, least, &walked));
+        if (!group->cyclic) return flush(self, group);
+        TD_CHECK(scan(self, group, INFINITY, &found));
+        TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
+        TD_CHECK(is_final(self, group, &found, &final));
+        if (final) break;
+        if (round > 0) TD_CHECK(balance(self, group, &balances, &found));
+        least = threshold(self, group, &found);
+        TD_CHECK(scan(self, group, least, &found));
+        if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */
+        self->limited = (double)(self->sum.updates - before) > (double)self->cpu.limit * (double)group->member_count;
+        if (self->limited) break;
+    }
+    leave(self, group, &found);
+    return TD_OK;
+}
+
+static td_status settle(td_paths_job *self, const td_paths_group *group)
+{
+    self->groups_walked++;
+    return self->real ? settle_real(self, group) : settle_whole(self, group);
+}
+
+static td_status add_row(td_paths_job *self, const td_paths_group *group, const td_path_tally *before, uint64_t began)
+{
+    const td_path_tally *now = &self->sum;
+    if (now->loaded == before->loaded) return TD_OK;
+    td_row row = {.direction = "paths", .active_vertices = now->updates - before->updates,
+                  .active_edges = now->loaded - before->loaded, .edges = now->edges - before->edges};
+    (void)group;
+    return td_cpu_end_iteration(&self->cpu, &row, began);
+}
+
+/* Processes the groups of a layer, which do not depend on each other. */
+static td_status process_layer(td_paths_job *self, uint32_t layer)
+{
+    uint64_t began = td_clock_ns();
+    td_path_tally before = self->sum;
+    td_paths_group group = {0};
+    for (uint32_t g = self->paths.layer_group[layer]; g < self->paths.layer_group[layer + 1]; g++) {
+        group = group_at(self, g);
+        TD_CHECK(settle(self, &group));
+    }
+    return add_row(self, &group, &before, began);
+}
+
+static td_status process_all(td_paths_job *self)
+{
+    uint64_t began = td_clock_ns();
+    td_path_tally before = self->sum;
+    td_paths_group group = whole(self);
+    TD_CHECK(settle(self, &group));
+    return add_row(self, &group, &before, began);
+}
+
+static td_status pass(td_paths_job *self)
+{
+    self->allowed = self->left = 0;
+    self->passes++;
+    if (self->one_group) return process_all(self);
+    for (uint32_t layer = 0; layer < self->paths.layers; layer++) TD_CHECK(process_layer(self, layer));
+    return TD_OK;
+}
+
+td_status td_paths_dispatch(td_paths_job *self)
+{
+    bool converged = false;
+    self->tolerance = self->run->tolerance * TD_PATHS_FIRST;
+    if (self->cpu.kernels->measure == TD_MEASURE_MAX) self->tolerance = self->run->tolerance * TD_PATHS_LARGEST;
+    for (uint32_t i = 0; i < MOST_PASSES && !converged; i++) {
+        TD_CHECK(pass(self));
+        TD_CHECK(td_paths_end_pass(self, &converged));
+        if (self->limited) break;
+    }
+    self->run->converged = converged;
+    return TD_OK;
+}

@@ -1,0 +1,167 @@
+/* The paths engine: plans and runs. */
+#include "engine/paths/paths.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <string.h>
+
+/* Refuses runs whose result depends on the order of work. */
+static td_status check_request(const td_program *program, const td_run_options *options)
+{
+    const td_program_info *info = program->info;
+    if (!info->order_free)
+        return td_fail(TD_USAGE, "%s computes a number of rounds, and the engine paths has none: every path proceeds by "
+                                 "itself; {engine} cpu or resident runs it", info->name);
+    if (info->kind == TD_KIND_SWEEP)
+        return td_fail(TD_USAGE, "%s sweeps over edges in any order, and paths would gain nothing; the engine paths runs "
+                                 "labels, with the same components", info->name);
+    if (options->has_iterations)
+        return td_fail(TD_USAGE, "{iterations}: the engine paths has no iterations over all vertices; {tolerance} ends "
+                                 "its runs");
+    if (options->checkpoint != NULL || options->resume != NULL)
+        return td_fail(TD_USAGE, "{checkpoint}: the engine paths writes no checkpoints, because mirrors of edges are a "
+                                 "part of its state; {engine} cpu does");
+    if (options->mode == TD_MODE_SYNC)
+        return td_fail(TD_USAGE, "{sync}: the engine paths is asynchronous");
+    return TD_OK;
+}
+
+/* PageRank without jumps has no solution that every order of work finds. */
+static td_status check_solution(const td_run *run)
+{
+    const td_cpu_kernels *k = run->program->cpu;
+    if (k->measure != TD_MEASURE_NONE && !(run->tolerance > 0))
+        return td_fail(TD_USAGE, "{tolerance}: the engine paths needs one above 0 for %s", run->program->info->name);
+    if (k->linear && run->context.parameter[0] >= 1)
+        return td_fail(TD_USAGE, "pagerank.damping=1: without jumps the ranks depend on the order of work; the engine "
+                                 "paths needs a damping below 1");
+    return TD_OK;
+}
+
+static void describe(td_paths_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    self->real = cpu->kernels->measure != TD_MEASURE_NONE;
+    self->steps.state.plain = self->set.variant == TD_PATHS_T;
+    self->steps.state.back = cpu->lists == 2;
+    self->one_group = cpu->lists == 2 || !self->set.layers;
+}
+
+static td_status open_paths(td_paths_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_path_state *s = &self->steps.state;
+    const td_paths *paths = &self->paths;
+    TD_CHECK(td_paths_open(&self->paths, cpu->graph, &self->set.layout, cpu->pool, &self->prepared));
+    self->has_paths = true;
+    s->entries = paths->vertices;
+    s->weights = paths->weights;
+    s->starts = paths->starts;
+    s->lanes = paths->lanes;
+    s->partition = paths->partition;
+    TD_CHECK(TD_NEW(&self->order, paths->partitions, "order of partitions"));
+    TD_CHECK(TD_NEW(&self->rank, paths->partitions, "priorities of partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&self->outside, (uint64_t)paths->groups + 1, "sums of groups"));
+    return td_paths_make_index(self);
+}
+
+/* The variant without paths reads adjacency lists: a vertex has places where it has edges to push along. */
+static td_status open_plain(td_paths_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    uint64_t n = cpu->graph->vertices;
+    self->steps.state.place_offsets = cpu->push[0].offsets;
+    if (cpu->lists == 1) return TD_OK;
+    TD_CHECK(TD_NEW(&self->index.place_offsets, n + 1, "lists of vertices"));
+    for (uint64_t v = 0; v <= n; v++)
+        self->index.place_offsets[v] = cpu->push[0].offsets[v] + cpu->push[1].offsets[v];
+    self->steps.state.place_offsets = self->index.place_offsets;
+    return TD_OK;
+}
+
+static td_status set_up(td_paths_job *self)
+{
+    describe(self);
+    TD_CHECK(check_solution(self->run));
+    TD_CHECK(self->steps.state.plain ? open_plain(self) : open_paths(self));
+    return td_paths_declare_state(self, &(td_host_memory){0});
+}
+
+static void tear_down(td_paths_job *self)
+{
+    td_paths_free_state(self);
+    td_paths_free_index(&self->index);
+    if (self->has_paths) td_paths_free(&self->paths);
+    td_cpu_job_close(&self->cpu);
+}
+
+static td_status open_job(td_paths_job *self, td_run *run, const td_run_options *options)
+{
+    self->run = run;
+    self->options = options;
+    TD_CHECK(td_paths_read_settings(options->settings, &self->set));
+    self->cpu.bare = self->cpu.by_rounds = true;
+    return td_cpu_job_open(&self->cpu, run, options);
+}
+
+static td_status run_paths(const td_plan *plan, td_run *run)
+{
+    td_status status = TD_OK;
+    td_paths_job self = {0};
+    uint64_t began = td_clock_ns();
+    TD_TRY(open_job(&self, run, &plan->options));
+    TD_TRY(set_up(&self));
+    run->prepare_seconds += td_seconds_since(began);
+    self.cpu.run_began = td_clock_ns();
+    TD_TRY(td_paths_start(&self));
+    TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
+    TD_TRY(td_paths_store_scaled(&self));
+    run->seconds = td_seconds_since(self.cpu.run_began);
+    td_paths_count(&self);
+    if (plan->options.parents) TD_TRY(td_cpu_find_parents(&self.cpu));
+    TD_TRY(td_cpu_copy_result(&self.cpu));
+done:
+    tear_down(&self);
+    return status;
+}
+
+/* The number of paths is known once they are made: at most one for every edge. */
+static uint64_t layout_bytes(const td_graph *graph)
+{
+    uint64_t edges = graph->edges, n = graph->vertices;
+    uint64_t entries = 2 * edges * sizeof(uint32_t) + edges * td_weight_bytes(graph->weights);
+    return entries + edges * 2 * sizeof(uint32_t) + (n + 1) * 2 * sizeof(uint64_t) + n * 2 * sizeof(uint32_t);
+}
+
+static td_status plan_paths(td_plan *plan)
+{
+    td_run run = {.program = plan->program, .graph = plan->graph, .async = true};
+    td_host_memory memory = {.measures = true};
+    td_paths_job self = {.run = &run, .options = &plan->options};
+    const td_program_info *info = plan->program->info;
+    TD_CHECK(check_request(plan->program, &plan->options));
+    TD_CHECK(td_paths_read_settings(plan->options.settings, &self.set));
+    TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
+    self.cpu.bare = self.cpu.by_rounds = true;
+    TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
+    describe(&self);
+    TD_CHECK(td_paths_declare_state(&self, &memory));
+    plan->program_bytes = memory.peak + (self.steps.state.plain ? 0 : layout_bytes(plan->graph));
+    bool both_ways = self.cpu.lists == 2 || plan->graph->symmetric;
+    if (both_ways && self.set.layers && !self.steps.state.plain)
+        td_plan_say(plan, false, "paths: values flow both ways along every edge, so that layers have no effect");
+    return TD_OK;
+}
+
+const td_engine td_paths_engine = {
+    .name = "paths",
+    .summary = "a directed graph as disjoint paths, walked in the order of their dependencies (DiGraph)",
+    .device = "cpu",
+    .uses_devices = TD_USES_CPU,
+    .settings = td_paths_setting_table,
+    .applies = td_paths_setting_applies,
+    .check = td_paths_check_settings,
+    .plan = plan_paths,
+    .run = run_paths,
+};

@@ -1,0 +1,66 @@
+/* The switches of the paths engine. */
+#include "engine/paths/paths.h"
+
+#include "layout/paths_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SETTINGS,
+};
+
+const td_setting td_paths_setting_table[] = {
+    TD_PATH_SETTING_ROWS,
+    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, 0, 0, 0, "full|w|t",
+                     "full; w: without priority; t: without paths, plain asynchronous vertices"},
+    [SET_LAYERS] = {"layers", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                    "processes paths layer by layer, each group until it is final; off: all at once"},
+    [SET_PRIORITY] = {"priority", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                      "partitions with many marked paths of high degree first, and small changes wait"},
+    [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
+                   "priority: a round applies the vertices with the largest changes, which hold this share of all changes; "
+                   "smaller changes wait for further deposits"},
+    [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                     "priority: when nearly all changes that a group's vertices want have one sign, multiplies their "
+                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption)"},
+    [SETTINGS] = {0},
+};
+
+td_status td_paths_read_settings(const td_settings *settings, td_paths_settings *out)
+{
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(settings, "paths", td_paths_setting_table, set, NULL));
+    *out = (td_paths_settings){.variant = (td_paths_variant)set[SET_VARIANT], .layout = td_path_options_of(set),
+                               .layers = set[SET_LAYERS] == 1, .share = set[SET_SHARE]};
+    out->priority = set[SET_PRIORITY] == 1 && out->variant == TD_PATHS_FULL;
+    out->balance = set[SET_BALANCE] == 1 && out->priority;
+    return TD_OK;
+}
+
+/* The variant without paths has no other setting. */
+bool td_paths_setting_applies(const td_settings *settings, const char *name)
+{
+    td_paths_settings set;
+    if (td_paths_read_settings(settings, &set) != TD_OK) return true;
+    if (strcmp(name, "variant") == 0) return true;
+    if (set.variant == TD_PATHS_T) return false;
+    if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0) return set.priority;
+    return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
+}
+
+/* Refuses settings that have no effect beside the others. */
+td_status td_paths_check_settings(const td_settings *settings)
+{
+    for (int i = 0; i < SETTINGS; i++) {
+        char key[64];
+        const char *name = td_paths_setting_table[i].name;
+        snprintf(key, sizeof key, "paths.%s", name);
+        if (td_settings_given(settings, key) && !td_paths_setting_applies(settings, name))
+            return td_fail(TD_USAGE, "%s has no effect: %s", key,
+                           strcmp(name, "share") == 0 || strcmp(name, "balance") == 0
+                               ? "it is a part of the priority, which the variant or paths.priority=off leaves out"
+                               : "the variant does without it");
+    }
+    return TD_OK;
+}

@@ -1,0 +1,65 @@
+/* The state of a run along paths (layout/paths.h), for the kernels of the CPU and of GPUs: plain data, pointers to the
+ * memory of the device that computes.
+ *
+ * A vertex has a master: `sums`, what its in-edges have deposited, and `values`, what program_apply made of it when the
+ * vertex was last read. An edge has a mirror of its source (`sent`): the message that it last deposited. An edge whose
+ * mirror is the source's message has nothing to do. A path is marked when one of its edges may have; a partition is
+ * walked by going along its marked paths. */
+#ifndef TD_KERNELS_PATH_STATE_H
+#define TD_KERNELS_PATH_STATE_H
+
+#include "kernels/program.h"
+#include "layout/paths.h"
+
+enum { TD_PATH_LEVELS = 64 }; /* of changes, by powers of two: the last from a half on, the first everything tiny */
+
+/* What a launch or a step did. */
+typedef struct td_path_tally {
+    uint64_t updates;    /* applies that changed a value */
+    uint64_t reads;      /* sources read, of which some were applied */
+    uint64_t edges;      /* deposited along */
+    uint64_t paths;      /* walked */
+    uint64_t loaded;     /* edges of the paths walked, or of the lists of the plain variant */
+    uint64_t marks;      /* paths marked */
+    uint64_t notices;    /* entries of `places` read to mark them */
+    uint64_t counted;    /* words of histograms read (core numbers) */
+    uint64_t scanned;    /* vertices scanned for their residual */
+    uint64_t wanting;    /* of them those above the threshold */
+    double residual;     /* their changes, summed or the largest (PROGRAM_MEASURE) */
+    double magnitude, moved, value, fresh; /* of scanned vertices: sums of the changes, of the changes with their signs, of
+                            * the values, and of the values that they want */
+    double share, offset, answer; /* linear programs: program_share, program_offset, and program_answer to a share of 1 */
+    uint64_t pad[14];
+    double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
+} td_path_tally;
+_Static_assert(sizeof(td_path_tally) % 128 == 0, "a worker's counters are apart from another's");
+
+typedef struct td_path_state {
+    /* The layout. Path i of partition k has bit 32 * first_word[k] + i in `marks`. */
+    const uint32_t *entries;            /* vertices along the paths */
+    const void *weights;
+    const uint32_t *starts, *lanes;
+    const td_path_partition *partition;
+    const uint32_t *first_word;         /* partitions + 1 */
+    /* Where the edges of a vertex are: bits of their paths, ascending, one for every edge. */
+    const uint64_t *place_offsets;
+    const uint32_t *places;
+    const uint32_t *home;               /* of a vertex: the path whose walk applies it (its bit); 0: plain variant */
+    uint32_t *marks;                    /* plain variant: of vertices */
+
+    void *values, *messages, *sums;     /* messages: those of the values; `values` if a vertex sends its value */
+    void *sent, *sent_back;             /* by edges; plain variant: sent, by vertices */
+    uint32_t *counts;                   /* core numbers: for vertex v, words count_offsets[v] on: how many neighbours have a */
+    const uint64_t *count_offsets;      /* bound of 0, 1, ..., its own degree or more */
+    const uint64_t *out_offsets;
+    uint32_t vertices;
+    uint32_t *rounds;                   /* the last round that applied a vertex: once a round is enough; 0: not kept */
+    uint32_t round;
+    double least;                       /* a change up to it waits for further deposits */
+    double scale;                       /* by which rescales multiply values */
+    bool back;                          /* values flow both ways along an edge: a path is walked back too */
+    bool all;                           /* scans measure vertices that nothing reads too */
+    bool plain;                         /* no paths: vertices push along their lists */
+} td_path_state;
+
+#endif

@@ -1,0 +1,324 @@
+/* Walking paths (DiGraph, section 3.2.2), the same on the CPU and on GPUs. Included behind the definitions of
+ *   PATH_FN, PATH_NAME(x)                   a function, its name
+ *   PATH_GATHER(s, c, message, edge)        program_gather along an edge
+ *   PATH_PEEK, PATH_POKE                    values under concurrent access
+ *   PATH_ADD, PATH_LOWER, PATH_OR, PATH_AND, PATH_COUNT   atomics (COUNT: adds to a 32-bit word), the old value
+ *   PATH_SWAP(place, old, fresh)            whether the value was the old one and is the fresh one now
+ *   PATH_FENCE()                            orders writes before it and reads after it
+ *
+ * A value is a function of what was deposited at the vertex, so that it may be computed late, by several threads, or
+ * from an older sum: whoever reads the vertex next computes it again. Intended races:
+ *   - a thread reads a sum while others add to it: it applies a part of the deposits, and the rest counts as a change
+ *     that the vertex still wants, found by the next read or scan;
+ *   - a thread reads a message while another applies the vertex: the other one marks the path afterwards. */
+
+/* Marks a path: its bit is set after the values that its walk must see are written. */
+PATH_FN void PATH_NAME(mark)(const td_path_state *s, uint32_t bit, td_path_tally *t)
+{
+    uint32_t mask = UINT32_C(1) << (bit & 31u);
+    if ((PATH_PEEK(&s->marks[bit / 32]) & mask) != 0) return;
+    if ((PATH_OR(&s->marks[bit / 32], mask) & mask) == 0) t->marks++;
+}
+
+/* Has a vertex applied: by the walk of its home path. Without out-edges it is applied when the run ends. */
+PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tally *t)
+{
+    if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    PATH_NAME(mark)(s, s->plain ? v : s->home[v], t);
+}
+
+/* Marks the paths of a vertex's edges, except the one that is being walked: unless it passes twice. */
+PATH_FN void PATH_NAME(notify)(const td_path_state *s, uint32_t v, uint32_t walked, td_path_tally *t)
+{
+    bool passed = false;
+    if (s->plain) return;
+    for (uint64_t i = s->place_offsets[v]; i < s->place_offsets[v + 1]; i++) {
+        uint32_t bit = s->places[i];
+        if (bit != walked || passed) PATH_NAME(mark)(s, bit, t);
+        passed |= bit == walked;
+    }
+    t->notices += s->place_offsets[v + 1] - s->place_offsets[v];
+}
+
+#if PROGRAM_PEELS
+/* The largest h up to the old bound such that h neighbours have a bound of h or more. */
+PATH_FN program_value PATH_NAME(fresh)(const td_path_state *s, const td_context *c, uint32_t v, program_value old,
+                                       td_path_tally *t)
+{
+    uint32_t *count = s->counts + s->count_offsets[v];
+    uint32_t most = (uint32_t)c->input[0][v], with = 0, h = most;
+    for (; h > 0; h--) {
+        with += PATH_PEEK(&count[h]);
+        if (with >= h && h <= old) break;
+    }
+    t->counted += most - h + 1;
+    return h < old ? h : old;
+}
+#else
+PATH_FN program_value PATH_NAME(fresh)(const td_path_state *s, const td_context *c, uint32_t v, program_value old,
+                                       td_path_tally *t)
+{
+    (void)t;
+    return program_apply(c, v, old, PATH_PEEK(&((program_accum *)s->sums)[v]));
+}
+#endif
+
+/* Whether a change is more than what waits for further deposits. */
+PATH_FN bool PATH_NAME(wants)(const td_path_state *s, const td_context *c, program_value fresh, program_value old)
+{
+    (void)s, (void)c;
+#if PROGRAM_MEASURE == TD_MEASURE_NONE
+    return fresh < old;
+#else
+    return program_change(c, fresh, old) > s->least;
+#endif
+}
+
+PATH_FN program_message PATH_NAME(message_at)(const td_path_state *s, uint32_t v)
+{
+#if PROGRAM_SENDS_VALUE
+    return PATH_PEEK(&((program_value *)s->values)[v]);
+#else
+    return PATH_PEEK(&((program_message *)s->messages)[v]);
+#endif
+}
+
+/* Applies all deposits at once, if they are worth it. */
+PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t walked,
+                               td_path_tally *t)
+{
+    program_value *values = (program_value *)s->values;
+    if (s->rounds != 0 && PATH_PEEK(&s->rounds[v]) == s->round) return;
+    program_value old = PATH_PEEK(&values[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
+    if (!PATH_NAME(wants)(s, c, fresh, old) || !PATH_SWAP(&values[v], old, fresh)) return;
+    t->updates++;
+    if (s->rounds != 0) PATH_POKE(&s->rounds[v], s->round);
+#if !PROGRAM_SENDS_VALUE
+    uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
+    PATH_POKE(&((program_message *)s->messages)[v], program_send(c, fresh, degree));
+#endif
+    PATH_FENCE();
+    PATH_NAME(notify)(s, v, walked, t);
+}
+
+/* The message of a source. The walk of its home path applies its deposits first. */
+PATH_FN program_message PATH_NAME(read)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t walked,
+                                        td_path_tally *t)
+{
+    t->reads++;
+    if (s->plain || s->home[v] == walked) PATH_NAME(settle)(s, c, v, walked, t);
+    return PATH_NAME(message_at)(s, v);
+}
+
+/* Deposits along an edge into w. `ends`: the walk does not apply w next, so that it must be triggered. */
+#if PROGRAM_PEELS
+PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
+                                program_message before, program_message message, bool ends, td_path_tally *t)
+{
+    (void)e;
+    uint32_t *count = s->counts + s->count_offsets[w], most = (uint32_t)c->input[0][w];
+    uint32_t from = before < most ? before : most, to = message < most ? message : most;
+    if (from == to) return;
+    PATH_COUNT(&count[to], 1u);
+    PATH_COUNT(&count[from], UINT32_MAX);
+    if (ends && to < PATH_PEEK(&((program_value *)s->values)[w])) PATH_NAME(trigger)(s, w, t);
+}
+#elif PROGRAM_SUM == TD_SUM_MIN
+PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
+                                program_message before, program_message message, bool ends, td_path_tally *t)
+{
+    (void)before, (void)e;
+    program_accum brought = PATH_GATHER(s, c, message, e);
+    if (brought >= PATH_PEEK(&((program_value *)s->values)[w])) return;
+    PATH_LOWER(&((program_accum *)s->sums)[w], brought);
+    if (ends) PATH_NAME(trigger)(s, w, t);
+}
+#else
+PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
+                                program_message before, program_message message, bool ends, td_path_tally *t)
+{
+    (void)e;
+    program_accum change = PATH_GATHER(s, c, message, e) - PATH_GATHER(s, c, before, e);
+    program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
+    if (!ends) return;
+    program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
+    if (PATH_NAME(wants)(s, c, program_apply(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+}
+#endif
+
+/* Sends the message along edge e from v to w, unless the edge's mirror has it. */
+PATH_FN void PATH_NAME(send)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t w, uint64_t e,
+                             program_message message, program_message *mirror, bool ends, td_path_tally *t)
+{
+    program_message before = PATH_PEEK(mirror);
+    if (before == message) return;
+    PATH_POKE(mirror, message);
+    t->edges++;
+    if (PROGRAM_PEELS && v == w) return; /* loops do not count */
+    PATH_NAME(deposit)(s, c, w, e, before, message, ends, t);
+}
+
+/* Walks one path: a new value travels its whole length. The first edge is number `edge`. */
+PATH_FN void PATH_NAME(walk)(const td_path_state *s, const td_context *c, const uint32_t *path, uint32_t edges,
+                             uint64_t edge, uint32_t bit, td_path_tally *t)
+{
+    program_message *sent = (program_message *)s->sent + edge, *back = (program_message *)s->sent_back + edge;
+    uint32_t v = path[0], w;
+    for (uint32_t i = 0; i < edges; i++, v = w) {
+        w = path[i + 1];
+        program_message message = PATH_NAME(read)(s, c, v, bit, t);
+        PATH_NAME(send)(s, c, v, w, edge + i, message, &sent[i], s->home[w] != bit, t);
+    }
+    if (!s->back && s->home[v] == bit) PATH_NAME(settle)(s, c, v, UINT32_MAX, t); /* all paths into v are walked */
+    for (uint32_t i = edges; s->back && i > 0; i--, v = w) {
+        w = path[i - 1];
+        if (s->home[v] == bit) PATH_NAME(settle)(s, c, v, UINT32_MAX, t); /* its edges on this path too were walked */
+        program_message message = PATH_NAME(message_at)(s, v);
+        t->reads++;
+        PATH_NAME(send)(s, c, v, w, edge + i - 1, message, &back[i - 1], i == 1 || s->home[w] != bit, t);
+    }
+    t->paths++;
+    t->loaded += edges;
+}
+
+/* Walks path number `path` of a partition if it is marked. The mark is cleared before values are read. */
+PATH_FN void PATH_NAME(walk_marked)(const td_path_state *s, const td_context *c, uint32_t k, uint32_t path,
+                                    td_path_tally *t)
+{
+    const td_path_partition *of = &s->partition[k];
+    uint32_t bit = 32 * s->first_word[k] + path, mask = UINT32_C(1) << (bit & 31u);
+    if ((PATH_PEEK(&s->marks[bit / 32]) & mask) == 0) return;
+    (void)PATH_AND(&s->marks[bit / 32], ~mask);
+    PATH_FENCE();
+    uint32_t begin = s->starts[of->first_path + path],
+             end = path + 1 < of->paths ? s->starts[of->first_path + path + 1] : of->entries;
+    uint64_t first = of->first_entry + begin;
+    PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path), bit, t);
+}
+
+/* The plain variant: a vertex pushes along a whole list. */
+PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, uint32_t v, const uint64_t *offsets,
+                                  const uint32_t *targets, program_message before, program_message message,
+                                  td_path_tally *t)
+{
+    for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
+        if (!PROGRAM_PEELS || targets[e] != v) PATH_NAME(deposit)(s, c, targets[e], e, before, message, true, t);
+    t->loaded += offsets[v + 1] - offsets[v];
+    t->edges += offsets[v + 1] - offsets[v];
+}
+
+/* The level of a change: its power of two. */
+PATH_FN uint32_t PATH_NAME(level)(double change)
+{
+    uint32_t power = td_float_to_bits((float)change) >> 23, lowest = 127 - TD_PATH_LEVELS;
+    uint32_t level = power < lowest ? 0 : power - lowest;
+    return level < TD_PATH_LEVELS ? level : TD_PATH_LEVELS - 1;
+}
+
+/* Measures the change that a vertex still wants, and triggers it if that is above the threshold. Vertices that nothing
+ * reads are applied at the end. */
+PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    if (!s->all && s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    program_value old = PATH_PEEK(&((program_value *)s->values)[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
+    t->scanned++;
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+    double change = program_change(c, fresh, old);
+    t->magnitude += change;
+    t->moved += (double)fresh - (double)old;
+    t->value += (double)old;
+    t->fresh += (double)fresh;
+    t->levels[PATH_NAME(level)(change)] += change;
+    if (PROGRAM_MEASURE == TD_MEASURE_SUM) t->residual += change;
+    else if (!(change <= t->residual)) t->residual = change; /* NaN stays */
+#endif
+    if (!PATH_NAME(wants)(s, c, fresh, old)) return;
+    t->wanting++;
+    PATH_NAME(trigger)(s, v, t);
+}
+
+/* The values before the first deposit, and the paths that must be walked first. */
+PATH_FN void PATH_NAME(start)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
+    program_value value = program_init(c, v, degree);
+    ((program_value *)s->values)[v] = value;
+#if !PROGRAM_SENDS_VALUE
+    ((program_message *)s->messages)[v] = program_send(c, value, degree);
+#endif
+#if PROGRAM_PEELS
+    uint32_t most = (uint32_t)c->input[0][v];
+    for (uint32_t h = 0; h <= most; h++) s->counts[s->count_offsets[v] + h] = h == most ? most : 0;
+    bool starts = true;
+#else
+    ((program_accum *)s->sums)[v] = program_zero(c);
+    bool starts = program_starts(c, v, value);
+#endif
+    if (!starts) return;
+    if (s->plain) PATH_NAME(trigger)(s, v, t);
+    else PATH_NAME(notify)(s, v, UINT32_MAX, t);
+}
+
+/* What the mirrors hold before the first walk: a message that deposits nothing. */
+PATH_FN program_message PATH_NAME(nothing)(const td_context *c)
+{
+    (void)c;
+#if PROGRAM_PEELS
+    return UINT32_MAX;
+#elif PROGRAM_SUM == TD_SUM_MIN
+    return program_zero(c);
+#else
+    return 0;
+#endif
+}
+
+/* Applies a vertex that no path reads: once, when all others are final. */
+PATH_FN void PATH_NAME(finish)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    program_value old = ((program_value *)s->values)[v];
+    if (s->place_offsets[v] != s->place_offsets[v + 1]) return;
+    program_value fresh = PATH_NAME(fresh)(s, c, v, old, t);
+    if (fresh == old) return;
+    ((program_value *)s->values)[v] = fresh;
+    t->updates++;
+}
+
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+/* Multiplies the value of a vertex that is read: an update like any other. */
+PATH_FN void PATH_NAME(balance)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    program_value *value = (program_value *)s->values + v;
+    if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    *value = (program_value)(s->scale * (double)*value);
+    t->updates++;
+#if !PROGRAM_SENDS_VALUE
+    uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
+    ((program_message *)s->messages)[v] = program_send(c, *value, degree);
+#endif
+    (void)c;
+    PATH_NAME(notify)(s, v, UINT32_MAX, t);
+}
+#endif
+
+#if PROGRAM_LINEAR && PROGRAM_SHARES
+/* The sums from which the scale of the values follows: the run computes without what all vertices share. */
+PATH_FN void PATH_NAME(total)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
+    td_context whole = *c;
+    whole.global = 1;
+    t->share += program_share(c, v, ((program_value *)s->values)[v], degree);
+    t->offset += program_offset(c, v);
+    t->answer += program_answer(&whole, v, 0);
+}
+
+/* Scales a value; `c` has the share. Adds to the residual over all vertices. */
+PATH_FN void PATH_NAME(rescale)(const td_path_state *s, const td_context *c, uint32_t v, bool store, td_path_tally *t)
+{
+    program_value *value = (program_value *)s->values + v, old = (program_value)(s->scale * (double)*value);
+    program_value fresh = program_apply(c, v, old, s->scale * ((program_accum *)s->sums)[v]);
+    t->scanned++;
+    t->residual += program_change(c, fresh, old);
+    if (store) *value = old;
+}
+#endif
