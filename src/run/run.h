@@ -51,7 +51,7 @@ typedef struct td_row {
     td_row_list load, share;
     uint64_t edges_stolen, messages, bytes_exchanged;
     uint32_t gpus;
-    uint64_t operations;      /* of the host on all GPUs: launches, copies, fills and waits */
+    uint32_t operations;      /* of the host on all GPUs: launches, copies, fills and waits */
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
     /* The iteration's seconds by the devices' clock, which these add up to: means of the GPUs' computing and packing,
      * the decision, and the rest, in which the mean GPU waits for messages and for others. */

@@ -158,7 +158,7 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
                       .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
         for (int i = 0; i < self->rounds.count; i++) row.edges += job_of(self, i)->control->rows[r].edges;
         row.active_edges = row.edges;
-        if (r == 0) row.operations = td_multi_new_operations(self);
+        if (r == 0) row.operations = (uint32_t)td_multi_new_operations(self);
         td_multi_end_parts(self, &row, true);
         self->now.vertices = first->control->rows[r].vertices;
         if (first->control->rows[r].split) continue;

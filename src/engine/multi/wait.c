@@ -165,7 +165,7 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     self->row.gpus = 0;
     TD_EACH_MEMBER(self, gpu) self->row.gpus++;
     td_multi_end_parts(self, &self->row, false);
-    self->row.operations = td_multi_new_operations(self);
+    self->row.operations = (uint32_t)td_multi_new_operations(self);
     self->row.decide_seconds = self->balance.decide_seconds;
     self->exchange.messages = self->exchange.bytes = 0;
     self->balance.decide_seconds = 0;
