@@ -60,7 +60,7 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
     }
     if (run->row_count == MOST_ROWS) return TD_OK;
     if (run->row_count == run->row_room) {
-        uint32_t room = run->row_room == 0 ? 64 : run->row_room * 2;
+        uint32_t room = run->row_room == 0 ? TD_FIRST_ROWS : run->row_room * 2;
         TD_CHECK(TD_RESIZE(&run->rows, room, "rows of iterations"));
         run->row_room = room;
     }

@@ -58,6 +58,7 @@ typedef struct td_row {
     double computing_seconds, packing_seconds, deciding_seconds, waiting_seconds;
     double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
+enum { TD_FIRST_ROWS = 64 }; /* for which a run has room at first */
 _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
                    offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
                "a row begins with the API's iteration");
