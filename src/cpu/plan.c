@@ -17,7 +17,6 @@ bool td_cpu_uses(const td_program *program, const char *setting)
 
 /* Estimates. */
 
-enum { FIRST_ROWS = 64 };
 enum { ENTRIES_PER_VERTEX = 1 }; /* in all buckets together: measured 0.3 to 1 on graphs large enough to matter */
 
 /* Arrays of the schedule. Pulls may notify vertices; every vertex that can have a high degree is counted. */
@@ -46,7 +45,7 @@ static td_status measure_results(td_cpu_job *job, td_cpu_memory *memory)
     if (job->options->parents) TD_CHECK(td_cpu_declare_parents(job, memory));
     if (job->options->parents && weighted) memory->bytes += n * sizeof(uint32_t);
     if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) memory->bytes += n * sizeof(uint32_t);
-    memory->bytes += sizeof(td_run) + FIRST_ROWS * sizeof(td_row) + (uint64_t)job->workers * sizeof(td_run_of_units);
+    memory->bytes += sizeof(td_run) + TD_FIRST_ROWS * sizeof(td_row) + (uint64_t)job->workers * sizeof(td_run_of_units);
     return TD_OK;
 }
 

@@ -64,7 +64,6 @@ void td_run_destroy(td_run *run)
     td_free(run);
 }
 
-enum { FIRST_ROWS = 64 };
 #define NO_MORE_ROWS (UINT32_C(1) << 31) /* in row_room: memory is too short to keep more */
 
 /* Whether further rows are not kept. */
@@ -76,7 +75,7 @@ static bool rows_end(const td_run *run)
 /* Plans count the first rows alone: a run does not fail because its report would be long. */
 static td_status make_row_room(td_run *run)
 {
-    uint32_t room = run->row_room == 0 ? FIRST_ROWS : run->row_room * 2;
+    uint32_t room = run->row_room == 0 ? TD_FIRST_ROWS : run->row_room * 2;
     td_status status = TD_RESIZE(&run->rows, room, "rows of iterations");
     if (status == TD_NO_MEMORY && run->row_room > 0) {
         run->row_room |= NO_MORE_ROWS;

@@ -53,13 +53,14 @@ typedef struct td_row {
     uint64_t bytes_relayed; /* of them, through a third GPU */
     uint64_t edges_cached; /* of another GPU's lists that were processed along a copy */
     uint32_t gpus;
-    uint64_t operations;      /* of the host on all GPUs: launches, copies, fills and waits */
+    uint32_t operations;      /* of the host on all GPUs: launches, copies, fills and waits */
     double predicted_seconds, longest_seconds, idle_share, decide_seconds;
     /* The iteration's seconds by the devices' clock, which these add up to: means of the GPUs' computing and packing,
      * the decision, and the rest, in which the mean GPU waits for messages and for others. */
     double computing_seconds, packing_seconds, deciding_seconds, waiting_seconds;
     double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
+enum { TD_FIRST_ROWS = 64 }; /* for which a run has room at first */
 _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
                    offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
                "a row begins with the API's iteration");

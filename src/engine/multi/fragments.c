@@ -18,49 +18,50 @@ static void free_lists(const td_gpu_set *gpus, td_device *device, td_multi_lists
     *lists = (td_multi_lists){0};
 }
 
-static void free_fragments(td_multi_graph *held)
+static void free_fragments(td_multi_graph *layout)
 {
-    for (int i = 0; i < held->count; i++) {
-        td_multi_fragment *fragment = &held->fragment[i];
+    for (int i = 0; i < layout->count; i++) {
+        td_multi_fragment *fragment = &layout->fragment[i];
         if (fragment->device == NULL) continue;
-        if (held->same) fragment->pull = (td_multi_lists){0};
-        free_lists(held->gpu.set, fragment->device, &fragment->push);
-        free_lists(held->gpu.set, fragment->device, &fragment->pull);
+        if (layout->same) fragment->pull = (td_multi_lists){0};
+        free_lists(layout->gpu.set, fragment->device, &fragment->push);
+        free_lists(layout->gpu.set, fragment->device, &fragment->pull);
         td_multi_free_hubs(fragment->device, &fragment->hubs);
         td_device_free(fragment->device, fragment->out);
         td_device_free(fragment->device, fragment->boundary);
         fragment->out = NULL;
         fragment->boundary = NULL;
     }
-    if (held->is_cut) td_partition_free(&held->partition);
-    held->is_cut = held->same = held->has_push = held->has_pull = held->has_heads = held->has_weights = false;
+    if (layout->is_cut) td_partition_free(&layout->partition);
+    layout->is_cut = layout->same = layout->has_push = layout->has_pull = false;
+    layout->has_heads = layout->has_weights = false;
 }
 
 static void release(void *state)
 {
-    td_multi_graph *held = state;
-    if (held == NULL) return;
-    for (int i = 0; i < held->count; i++)
-        if (held->fragment[i].stream != NULL) (void)td_stream_synchronize(held->fragment[i].stream);
-    free_fragments(held);
-    for (int i = 0; i < held->count; i++) td_stream_close(held->fragment[i].stream);
-    td_free(held);
+    td_multi_graph *layout = state;
+    if (layout == NULL) return;
+    for (int i = 0; i < layout->count; i++)
+        if (layout->fragment[i].stream != NULL) (void)td_stream_synchronize(layout->fragment[i].stream);
+    free_fragments(layout);
+    for (int i = 0; i < layout->count; i++) td_stream_close(layout->fragment[i].stream);
+    td_free(layout);
 }
 
 static td_status open_streams(void *state, td_device *device)
 {
-    td_multi_graph *held = state;
-    const td_gpu_set *set = held->gpu.set;
+    td_multi_graph *layout = state;
+    const td_gpu_set *set = layout->gpu.set;
     (void)device;
-    held->count = set->count;
+    layout->count = set->count;
     for (int i = 0; i < set->count; i++) {
-        held->fragment[i].device = set->gpu[i];
-        TD_CHECK(td_stream_open(set->gpu[i], &held->fragment[i].stream));
+        layout->fragment[i].device = set->gpu[i];
+        TD_CHECK(td_stream_open(set->gpu[i], &layout->fragment[i].stream));
     }
     return TD_OK;
 }
 
-const td_gpu_layout_kind td_multi_keeper = {"multi", sizeof(td_multi_graph), open_streams, release, .many = true};
+const td_gpu_layout_kind td_multi_layout_kind = {"multi", sizeof(td_multi_graph), open_streams, release, .many = true};
 
 /* What a run needs of a fragment. */
 
@@ -176,9 +177,9 @@ static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_
                             const td_adjacency *from, const td_multi_need *need)
 {
     size_t weight_bytes = need->weight_bytes;
-    bool sweep = need->sweep, copies = td_multi_copies_rest(need, self->held->partition.order != NULL);
+    bool sweep = need->sweep, copies = td_multi_copies_rest(need, self->layout->partition.order != NULL);
     td_status status = TD_OK;
-    const td_partition *partition = &self->held->partition;
+    const td_partition *partition = &self->layout->partition;
     uint64_t n = fragment->end - fragment->first, *places = NULL;
     collector collected = {.partition = partition, .from = from, .first = fragment->first,
                            .weight_bytes = weight_bytes};
@@ -226,7 +227,7 @@ static td_status send_out(td_multi_job *self, td_multi_fragment *fragment)
 {
     uint64_t n = fragment->end - fragment->first, *places, longest;
     TD_CHECK(TD_NEW(&places, n + 1, "a fragment's offsets"));
-    find_places(&self->held->partition, &self->graph->out, fragment->first, fragment->end, places, &longest);
+    find_places(&self->layout->partition, &self->graph->out, fragment->first, fragment->end, places, &longest);
     td_status status = td_stream_copy(fragment->stream, fragment->out, places, (n + 1) * sizeof *places, TD_TO_DEVICE);
     td_status finished = td_stream_synchronize(fragment->stream);
     td_free(places);
@@ -245,9 +246,9 @@ static uint64_t edges_of(const td_partition *partition, const td_adjacency *from
 static td_status load_fragment(td_multi_job *self, int i, const td_multi_need *need, const td_adjacency *push,
                                const td_adjacency *pull)
 {
-    td_multi_graph *held = self->held;
-    const td_partition *partition = &held->partition;
-    td_multi_fragment *fragment = &held->fragment[i];
+    td_multi_graph *layout = self->layout;
+    const td_partition *partition = &layout->partition;
+    td_multi_fragment *fragment = &layout->fragment[i];
     fragment->first = partition->first[i];
     fragment->end = partition->first[i + 1];
     uint64_t push_edges = need->push ? edges_of(partition, push, fragment->first, fragment->end) : 0;
@@ -318,18 +319,19 @@ static bool is_same(const td_multi_division *a, const td_multi_division *b)
            a->hub_degree == b->hub_degree && a->hub_edges == b->hub_edges;
 }
 
-static bool serves(const td_multi_graph *held, const td_multi_settings *set, const td_multi_need *need,
+static bool serves(const td_multi_graph *layout, const td_multi_settings *set, const td_multi_need *need,
                    const td_multi_division *division)
 {
-    return held->is_cut && is_same(&held->division, division) && held->kind == set->partition && held->seed == set->seed && held->both == need->both &&
-           held->sweep == need->sweep && held->has_push >= need->push && held->has_pull >= need->pull &&
-           held->has_weights == (need->weight_bytes > 0) && held->has_heads >= need->heads;
+    return layout->is_cut && is_same(&layout->division, division) && layout->kind == set->partition &&
+           layout->seed == set->seed && layout->both == need->both &&
+           layout->sweep == need->sweep && layout->has_push >= need->push && layout->has_pull >= need->pull &&
+           layout->has_weights == (need->weight_bytes > 0) && layout->has_heads >= need->heads;
 }
 
 static td_status load_all(td_multi_job *self, const td_multi_need *need)
 {
     td_status status = TD_OK;
-    td_multi_graph *held = self->held;
+    td_multi_graph *layout = self->layout;
     const td_graph *graph = self->graph;
     td_host_memory *host = &td_multi_first(self)->memory.host;
     td_adjacency both = {0};
@@ -338,16 +340,16 @@ static td_status load_all(td_multi_job *self, const td_multi_need *need)
         TD_CHECK(td_lists_join(graph, need->weight_bytes > 0, &both, host, self->options->pool));
         push = pull = &both;
     }
-    held->same = need->same;
-    for (int i = 0; i < held->count; i++) TD_TRY(load_fragment(self, i, need, push, pull));
+    layout->same = need->same;
+    for (int i = 0; i < layout->count; i++) TD_TRY(load_fragment(self, i, need, push, pull));
     if (need->push && !need->sweep) TD_TRY(td_multi_load_hubs(self, need, push));
     TD_TRY(find_boundaries(self));
-    held->both = need->both;
-    held->sweep = need->sweep;
-    held->has_push = need->push;
-    held->has_pull = need->pull;
-    held->has_heads = need->heads;
-    held->has_weights = need->weight_bytes > 0;
+    layout->both = need->both;
+    layout->sweep = need->sweep;
+    layout->has_push = need->push;
+    layout->has_pull = need->pull;
+    layout->has_heads = need->heads;
+    layout->has_weights = need->weight_bytes > 0;
 done:
     if (need->both) td_lists_unjoin(graph, need->weight_bytes > 0, &both, host);
     return status;
@@ -365,19 +367,19 @@ td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need
 
 td_status td_multi_load(td_multi_job *self)
 {
-    td_multi_graph *held = self->held;
+    td_multi_graph *layout = self->layout;
     const td_multi_settings *set = &self->set;
     td_multi_need need = td_multi_needs(self);
-    if (serves(held, set, &need, &self->division)) return TD_OK;
+    if (serves(layout, set, &need, &self->division)) return TD_OK;
     td_gpu_mark before = td_gpu_layout_mark(self->options);
-    free_fragments(held);
-    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, held->count,
+    free_fragments(layout);
+    td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, layout->count,
                                             &self->division);
-    TD_CHECK(td_partition_make(&held->partition, self->graph, &wish, self->options->pool));
-    held->is_cut = true;
-    held->division = self->division;
-    held->kind = set->partition;
-    held->seed = set->seed;
+    TD_CHECK(td_partition_make(&layout->partition, self->graph, &wish, self->options->pool));
+    layout->is_cut = true;
+    layout->division = self->division;
+    layout->kind = set->partition;
+    layout->seed = set->seed;
     td_status status = load_all(self, &need);
     td_gpu_layout_note(self->options, &before);
     return status;

@@ -106,7 +106,7 @@ static void collect_list(const td_partition *partition, const td_adjacency *from
 static void collect(const td_multi_job *self, const td_adjacency *from, const uint32_t *counted, size_t weight_bytes,
                     collected *into)
 {
-    const td_partition *partition = &self->held->partition;
+    const td_partition *partition = &self->layout->partition;
     uint64_t sum = 0;
     for (uint32_t number = 0; number < self->graph->vertices; number++) {
         uint32_t v = partition->order != NULL ? partition->order[number] : number;

@@ -106,7 +106,7 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
                             .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
                             .lean = self->rounds.mean_degree <= LEAN_DEGREE};
     td_multi_fill_peers(self, args);
-    for (int k = 0; k < self->count; k++) args->list[k] = self->held->fragment[k].push.view;
+    for (int k = 0; k < self->count; k++) args->list[k] = self->layout->fragment[k].push.view;
 }
 
 /* Fewer blocks meet faster: as many as have an edge per thread, and grow with the frontier, at most one per
@@ -158,7 +158,7 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
                       .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
         for (int i = 0; i < self->rounds.count; i++) row.edges += job_of(self, i)->control->rows[r].edges;
         row.active_edges = row.edges;
-        if (r == 0) row.operations = td_multi_new_operations(self);
+        if (r == 0) row.operations = (uint32_t)td_multi_new_operations(self);
         td_multi_end_parts(self, &row, true);
         self->now.vertices = first->control->rows[r].vertices;
         if (first->control->rows[r].split) continue;

@@ -54,8 +54,8 @@ static td_status count_degrees(void *context, uint64_t begin, uint64_t end, int 
 {
     counting *c = context;
     const td_graph *graph = c->self->graph;
-    const uint32_t *order = c->self->held->partition.order;
-    uint64_t first = c->self->held->fragment[c->fragment].first;
+    const uint32_t *order = c->self->layout->partition.order;
+    uint64_t first = c->self->layout->fragment[c->fragment].first;
     bool has_in = graph->in.offsets != NULL;
     for (uint64_t i = first + begin; i < first + end; i++) {
         uint32_t v = order != NULL ? order[i] : (uint32_t)i;
@@ -67,21 +67,21 @@ static td_status count_degrees(void *context, uint64_t begin, uint64_t end, int 
 
 static td_status count_whole(td_multi_job *self)
 {
-    td_multi_graph *held = self->held;
+    td_multi_graph *layout = self->layout;
     td_pool *pool = self->options->pool;
     int workers = td_pool_threads(pool);
     td_status status = TD_OK;
     counting c = {.self = self};
-    if (held->has_whole) return TD_OK;
+    if (layout->has_whole) return TD_OK;
     TD_CHECK(TD_NEW(&c.parts, (uint64_t)workers, "degrees of the fragments"));
     for (c.fragment = 0; c.fragment < self->count; c.fragment++) {
-        const td_multi_fragment *fragment = &held->fragment[c.fragment];
+        const td_multi_fragment *fragment = &layout->fragment[c.fragment];
         for (int w = 0; w < workers; w++) td_frontier_summary_clear(&c.parts[w]);
         TD_TRY(td_pool_for(pool, fragment->end - fragment->first, 1 << 16, count_degrees, &c));
-        td_frontier_summary_clear(&held->whole[c.fragment]);
-        for (int w = 0; w < workers; w++) td_frontier_summary_merge(&held->whole[c.fragment], &c.parts[w]);
+        td_frontier_summary_clear(&layout->whole[c.fragment]);
+        for (int w = 0; w < workers; w++) td_frontier_summary_merge(&layout->whole[c.fragment], &c.parts[w]);
     }
-    held->has_whole = true;
+    layout->has_whole = true;
 done:
     td_free(c.parts);
     return status;
@@ -102,7 +102,7 @@ static td_status read_degrees(td_multi_job *self)
 {
     self->failed = TD_OK;
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment);
+        int k = (int)(fragment - self->layout->fragment);
         const char *from = (const char *)&owner->tally[k] + offsetof(td_gpu_frontier_tally, vertices);
         if (self->gpu[k].vertices == 0) continue;
         TD_CHECK(td_stream_copy(owner->job.stream, &self->model.degrees[k], from,
@@ -159,10 +159,10 @@ td_status td_multi_find_metrics(td_multi_job *self, td_multi_work work)
     TD_CHECK(whole ? count_whole(self) : read_degrees(self));
     if (!whole && !are_of_this_frontier(self)) return TD_OK;
     for (int k = 0; k < self->count; k++) {
-        const td_multi_fragment *fragment = &self->held->fragment[k];
+        const td_multi_fragment *fragment = &self->layout->fragment[k];
         bool mirrored = self->graph->symmetric && fragment->pull.view.offsets == NULL;
         if (!whole) summarise(&model->degrees[k], self->gpu[k].vertices, mirrored, &summary);
-        td_frontier_metrics_of(whole ? &self->held->whole[k] : &summary, &model->metrics[k]);
+        td_frontier_metrics_of(whole ? &self->layout->whole[k] : &summary, &model->metrics[k]);
         model->metrics[k].value[TD_EDGES] = (double)self->balance.load[k];
     }
     model->has_metrics = true;
@@ -192,7 +192,7 @@ td_status td_multi_model_open(td_multi_job *self)
     model->is_pinned = td_device_pin(self->gpu[0].job.device, model->degrees, bytes, &seen) == TD_OK;
     if (!predicts(&self->set)) return TD_OK;
     TD_CHECK(TD_NEW(&model->models, 1, "cost models"));
-    return read_models(&self->set, self->held->gpu.set, model->models);
+    return read_models(&self->set, self->layout->gpu.set, model->models);
 }
 
 void td_multi_model_close(td_multi_job *self)

@@ -273,16 +273,16 @@ static td_status declare_arrays(td_multi_gpu *gpu, td_gpu_mailbox *box, const td
 
 static td_status open_jobs(td_multi_job *self, td_run *run)
 {
-    td_multi_graph *held = self->held;
-    self->count = self->exchange.count = held->count;
+    td_multi_graph *layout = self->layout;
+    self->count = self->exchange.count = layout->count;
     for (int i = 0; i < self->count; i++) {
         td_multi_gpu *gpu = &self->gpu[i];
         TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
-        TD_CHECK(td_gpu_job_start(&gpu->job, held->fragment[i].device, held->fragment[i].stream));
+        TD_CHECK(td_gpu_job_start(&gpu->job, layout->fragment[i].device, layout->fragment[i].stream));
         fill_job(&gpu->job, &self->set);
         gpu->loop_edges = self->set.loop_edges;
         gpu->queue_edges = self->set.queue_edges;
-        gpu->fragment = &held->fragment[i];
+        gpu->fragment = &layout->fragment[i];
         self->exchange.box[i].job = &gpu->job;
     }
     return TD_OK;
@@ -300,11 +300,11 @@ static void fill_state(td_multi_job *self, td_gpu_job *job)
     job->sampled = self->set.samples;
 }
 
-static uint64_t most_edges(const td_multi_graph *held)
+static uint64_t most_edges(const td_multi_graph *layout)
 {
     uint64_t most = 0;
-    for (int i = 0; i < held->count; i++)
-        if (held->fragment[i].push.edges > most) most = held->fragment[i].push.edges;
+    for (int i = 0; i < layout->count; i++)
+        if (layout->fragment[i].push.edges > most) most = layout->fragment[i].push.edges;
     return most;
 }
 
@@ -315,10 +315,10 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     td_gpu_job *job = &gpu->job;
     const td_multi_gpu *with = self->shared ? self->gpu : NULL;
     fill_state(self, job);
-    TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->held), index == 0));
+    TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->layout), index == 0));
     if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, index));
     box->fragments.count = (uint32_t)self->count;
-    memcpy(box->fragments.first, self->held->partition.first, sizeof box->fragments.first);
+    memcpy(box->fragments.first, self->layout->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, self->shared ? UINT32_MAX : 1u << index)); /* kernels update all that is shared */
     box->fragments.owned = 1u << index;
     if (with != NULL && with != gpu) return td_stream_synchronize(job->stream);
@@ -356,14 +356,14 @@ td_status td_multi_choose_values(const td_multi_settings *set, const td_gpu_set 
 
 static td_status set_up(td_multi_job *self, td_run *run)
 {
-    TD_CHECK(td_gpu_layout_acquire(&td_multi_keeper, self->graph, self->options, &self->held));
-    self->loop = self->held->gpu.set->loop;
-    TD_CHECK(td_multi_choose_values(&self->set, self->held->gpu.set, &self->shared));
+    TD_CHECK(td_gpu_layout_acquire(&td_multi_layout_kind, self->graph, self->options, &self->layout));
+    self->loop = self->layout->gpu.set->loop;
+    TD_CHECK(td_multi_choose_values(&self->set, self->layout->gpu.set, &self->shared));
     TD_CHECK(open_jobs(self, run));
     self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
     TD_CHECK(td_multi_load(self));
-    const td_partition *partition = &self->held->partition;
+    const td_partition *partition = &self->layout->partition;
     self->numbering = (td_numbering){partition->vertices, partition->order, partition->place};
     TD_CHECK(td_numbering_enter(&self->numbering, run, self->traits->value_bytes, &self->renumbered,
                                 self->options->pool));
@@ -380,7 +380,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
 
 static void tear_down(td_multi_job *self)
 {
-    if (self->held != NULL) {
+    if (self->layout != NULL) {
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
         td_multi_close_loop(self);
         td_multi_model_close(self);
@@ -428,7 +428,7 @@ static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
     td_numbering_leave(run, &self->renumbered);
-    return td_multi_hand_over(self);
+    return td_multi_copy_result(self);
 }
 
 /* From set-up to result, on the GPUs that are left; *again: without one that was lost. */
@@ -496,7 +496,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 static const td_column columns[] = {
     COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
     COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, bytes_direct),
-    COLUMN(U64, bytes_relayed), COLUMN(U64, operations),
+    COLUMN(U64, bytes_relayed), COLUMN(U32, operations),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), COLUMN(REAL, computing_seconds), COLUMN(REAL, packing_seconds),
     COLUMN(REAL, deciding_seconds), COLUMN(REAL, waiting_seconds), {0},

@@ -257,7 +257,7 @@ typedef struct td_multi_job {
     const td_graph *graph;
     const td_cpu_kernels *traits;
     td_multi_settings set;
-    td_multi_graph *held;
+    td_multi_graph *layout;
     td_multi_division division;
     td_numbering numbering;
     td_renumbered renumbered;
@@ -301,8 +301,8 @@ static inline td_multi_fragment *td_multi_next_owned(td_multi_job *self, const t
                                                      const td_multi_fragment *after)
 {
     uint32_t owned = self->exchange.box[gpu - self->gpu].fragments.owned;
-    for (int k = after == NULL ? 0 : (int)(after - self->held->fragment) + 1; k < self->count; k++)
-        if (owned >> k & 1u) return &self->held->fragment[k];
+    for (int k = after == NULL ? 0 : (int)(after - self->layout->fragment) + 1; k < self->count; k++)
+        if (owned >> k & 1u) return &self->layout->fragment[k];
     return NULL;
 }
 #define TD_EACH_OWNED(self, g, f)                                                                     \
@@ -327,7 +327,7 @@ static inline uint32_t td_multi_chunk_words(const td_multi_fragment *fragment)
 static inline td_gpu_job *td_multi_first(td_multi_job *self) { return &self->gpu[0].job; }
 
 /* fragments.c: the layout. */
-extern const td_gpu_layout_kind td_multi_keeper;
+extern const td_gpu_layout_kind td_multi_layout_kind;
 typedef struct td_multi_need {
     bool push, pull, heads, both, sweep;
     bool same;               /* pushes and pulls go along the same lists */
@@ -479,6 +479,6 @@ uint64_t td_multi_recovery_bytes(const td_multi_job *self); /* at the host */
 td_status td_multi_save(td_multi_job *self, td_state *state); /* the arrays of the program's state */
 td_status td_multi_init(td_multi_job *self);
 td_status td_multi_checkpoint(td_multi_job *self);
-td_status td_multi_hand_over(td_multi_job *self);
+td_status td_multi_copy_result(td_multi_job *self);
 
 #endif

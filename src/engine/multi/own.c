@@ -15,7 +15,7 @@ static td_status move_range(td_multi_gpu *from, td_multi_gpu *to, void *source, 
 
 static td_status move_fragment(td_multi_job *self, int k, td_multi_gpu *from, td_multi_gpu *to)
 {
-    const td_multi_fragment *fragment = &self->held->fragment[k];
+    const td_multi_fragment *fragment = &self->layout->fragment[k];
     td_gpu_state *a = &from->job.state, *b = &to->job.state;
     uint64_t first = fragment->first, count = fragment->end - fragment->first;
     uint64_t word = first / 32, words = ((uint64_t)fragment->end + 31) / 32 - word;
@@ -28,7 +28,7 @@ static td_status move_fragment(td_multi_job *self, int k, td_multi_gpu *from, td
 /* What the GPU leaves behind must not count as its own later. */
 static td_status leave_fragment(td_multi_job *self, int k, td_multi_gpu *from)
 {
-    const td_multi_fragment *fragment = &self->held->fragment[k];
+    const td_multi_fragment *fragment = &self->layout->fragment[k];
     uint64_t word = fragment->first / 32, bytes = (((uint64_t)fragment->end + 31) / 32 - word) * sizeof(uint32_t);
     uint32_t *maps[] = {from->job.state.active, from->changed, from->job.arrays.far_map};
     for (int i = 0; i < 3 && bytes > 0; i++)

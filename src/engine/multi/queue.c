@@ -47,7 +47,7 @@ static td_status list(td_multi_job *self)
     TD_CHECK(td_multi_reset(self));
     TD_EACH_OWNED(self, gpu, fragment) {
         td_gpu_job *job = &gpu->job;
-        int k = (int)(fragment - self->held->fragment);
+        int k = (int)(fragment - self->layout->fragment);
         td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0], .first_vertex = fragment->first,
                               .end_vertex = fragment->end};
         if (self->gpu[k].vertices == 0) continue;
@@ -78,7 +78,7 @@ static uint64_t edges_of(td_multi_job *self, const td_multi_gpu *gpu)
 {
     uint64_t edges = 0;
     for (td_multi_fragment *f = td_multi_next_owned(self, gpu, NULL); f != NULL; f = td_multi_next_owned(self, gpu, f))
-        edges += self->gpu[f - self->held->fragment].edges;
+        edges += self->gpu[f - self->layout->fragment].edges;
     return edges;
 }
 
@@ -95,7 +95,7 @@ static td_status launch(td_multi_job *self, const td_joint_args *of_all, int mem
     args.count = self->queue.length[index];
     args.bound = gpu->job.bound;
     for (int k = 0; k < self->count; k++)
-        if (box->reads[k]) args.list[k] = self->held->fragment[k].push.view;
+        if (box->reads[k]) args.list[k] = self->layout->fragment[k].push.view;
     return td_gpu_launch(&gpu->job, gpu->job.stream, &gpu->job.kernels->round_apart, edges_of(self, gpu) + args.count,
                          &args);
 }
@@ -160,7 +160,7 @@ static void add_up(td_multi_job *self)
         if (launched[i]) take_counters(self, &self->gpu[i]);
     self->now = (td_frontier){.mapped = true};
     TD_EACH_OWNED(self, owner, fragment) {
-        td_multi_gpu *of = &self->gpu[fragment - self->held->fragment];
+        td_multi_gpu *of = &self->gpu[fragment - self->layout->fragment];
         queue->length[td_multi_index(self, owner)] += (uint32_t)of->vertices;
         of->settled_edges += of->edges;
         self->now.vertices += of->vertices;

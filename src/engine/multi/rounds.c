@@ -10,7 +10,7 @@
 static td_status push_along(td_multi_job *self, const td_multi_part *which, td_gpu_list view, const td_gpu_part *part)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu], *owner = td_multi_owner(self, which->fragment);
-    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
+    const td_multi_fragment *fragment = &self->layout->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
     td_push_part_args args = td_gpu_push_part_args(job, view, part);
     args.push.state = td_multi_state(gpu, fragment);
@@ -24,7 +24,7 @@ static td_status push_along(td_multi_job *self, const td_multi_part *which, td_g
 /* On the lists' GPU and at the host; another GPU has the cached ones itself. */
 static td_status push_range(td_multi_job *self, const td_multi_part *which)
 {
-    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
+    const td_multi_fragment *fragment = &self->layout->fragment[which->fragment];
     const td_multi_hubs *hubs = &self->gpu[which->gpu].fragment->hubs;
     bool divided = which->first_edge > 0 || which->end_edge > 0; /* by numbers of edges that the copy does not have */
     bool cached = which->gpu != which->fragment && hubs->view.offsets != NULL && !divided;
@@ -109,7 +109,7 @@ static td_status push(td_multi_job *self)
 /* A GPU that pulls for another one works on the owner's arrays. */
 static td_gpu_state state_of(td_multi_job *self, const td_multi_part *part)
 {
-    td_gpu_state state = td_multi_state(td_multi_owner(self, part->fragment), &self->held->fragment[part->fragment]);
+    td_gpu_state state = td_multi_state(td_multi_owner(self, part->fragment), &self->layout->fragment[part->fragment]);
     state.control = self->gpu[part->gpu].job.state.control;
     return state;
 }
@@ -118,7 +118,7 @@ static td_status open_section(td_multi_job *self, const td_multi_part *part, boo
 {
     td_gpu_job *job = &self->gpu[part->gpu].job;
     td_hit_args args = {.state = state_of(self, part), .late = job->arrays.late, .adding = at_host};
-    const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
+    const td_multi_lists *lists = &self->layout->fragment[part->fragment].pull;
     if (!td_multi_section(lists, part, at_host, &args.part, &args.list)) return TD_OK;
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
     TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
@@ -135,7 +135,7 @@ static td_status pull_open(td_multi_job *self, const td_multi_part *part)
 static td_status gather_pieces(td_multi_job *self, const td_multi_part *part, uint64_t first, uint64_t end, bool at_host)
 {
     td_gpu_job *job = &self->gpu[part->gpu].job;
-    const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
+    const td_multi_lists *lists = &self->layout->fragment[part->fragment].pull;
     td_pull_args args = {.state = state_of(self, part), .list = at_host ? lists->rest : lists->view,
                          .segments = lists->segments, .first_piece = first, .end_piece = end,
                          .sums = td_multi_owner(self, part->fragment)->job.arrays.sums};
@@ -145,7 +145,7 @@ static td_status gather_pieces(td_multi_job *self, const td_multi_part *part, ui
 
 td_status td_multi_gather_part(td_multi_job *self, const td_multi_part *part)
 {
-    const td_multi_lists *lists = &self->held->fragment[part->fragment].pull;
+    const td_multi_lists *lists = &self->layout->fragment[part->fragment].pull;
     uint64_t here = lists->resident == lists->edges ? lists->pieces : lists->resident / TD_GPU_TILE;
     uint64_t split = part->first > here ? part->first : part->end < here ? part->end : here, last = part->end * (uint64_t)TD_GPU_TILE;
     if (last > lists->edges) last = lists->edges;

@@ -77,7 +77,7 @@ static td_status keep_array(const td_gpu_set *gpus, td_multi_lists *lists, int w
 td_status td_multi_keep_rest(td_multi_job *self, td_multi_lists *lists, const td_adjacency *from, const uint32_t *targets,
                              const void *weights, size_t weight_bytes, bool copies)
 {
-    const td_gpu_set *gpus = self->held->gpu.set;
+    const td_gpu_set *gpus = self->layout->gpu.set;
     uint64_t all = from->offsets[self->graph->vertices];
     if (lists->resident == lists->edges) return TD_OK;
     lists->rest.offsets = lists->view.offsets;

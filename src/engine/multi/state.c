@@ -184,7 +184,7 @@ td_status td_multi_checkpoint(td_multi_job *self)
 
 /* Results. */
 
-td_status td_multi_hand_over(td_multi_job *self)
+td_status td_multi_copy_result(td_multi_job *self)
 {
     td_status status = TD_OK;
     void *values = NULL;

@@ -29,7 +29,7 @@ static double edge_bytes(const td_multi_job *self)
 static void begin_learned(td_multi_job *self)
 {
     td_multi_learned *learned = &self->balance.learned;
-    *learned = self->held->learned;
+    *learned = self->layout->learned;
     if (learned->program == self->run->program) return;
     *learned = (td_multi_learned){.program = self->run->program, .steal_seconds = FIRST_STEAL_SECONDS, .steal_factor = 1};
     for (int work = 0; work < TD_WORKS; work++)
@@ -37,7 +37,7 @@ static void begin_learned(td_multi_job *self)
     td_sync_cost_begin(&learned->sync, self->count, FIRST_SYNC_SECONDS);
 }
 
-void td_multi_keep_learned(td_multi_job *self) { self->held->learned = self->balance.learned; }
+void td_multi_keep_learned(td_multi_job *self) { self->layout->learned = self->balance.learned; }
 
 td_status td_multi_open_balance(td_multi_job *self)
 {
@@ -157,7 +157,7 @@ static int takers_of(const td_multi_job *self, int fragment, int owner, int *tak
 /* The owner's GPU searches the frontier for the vertices where each taker's edges end. */
 static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool open)
 {
-    const td_multi_fragment *fragment = &self->held->fragment[k];
+    const td_multi_fragment *fragment = &self->layout->fragment[k];
     td_gpu_job *job = &owner->job;
     td_cut_args args = {.state = td_multi_state(owner, fragment), .map = open ? NULL : job->state.active,
                         .offsets = fragment->push.view.offsets, .tally = &owner->tally[k], .cuts = &owner->cuts[k],
@@ -173,7 +173,7 @@ static td_status queue_cuts(td_multi_job *self, td_multi_gpu *owner, int k, bool
 /* `words`: takers write whole words of bitmaps. */
 static void add_cut_parts(td_multi_job *self, int owner, int k, const td_frontier_cuts *cuts, bool words)
 {
-    const td_multi_fragment *fragment = &self->held->fragment[k];
+    const td_multi_fragment *fragment = &self->layout->fragment[k];
     int takers[TD_FRAGMENTS], count = takers_of(self, k, owner, takers);
     uint32_t first = fragment->first;
     uint64_t before = 0, first_edge = 0;
@@ -205,7 +205,7 @@ static td_status measure_open(td_multi_job *self)
 {
     TD_CHECK(measure_again(self, TD_MAP_OPEN));
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment);
+        int k = (int)(fragment - self->layout->fragment);
         uint64_t *share = &self->balance.share[k * self->count], found = owner->job.control->active_edges[k];
         double factor = self->balance.load[k] > 0 ? (double)found / (double)self->balance.load[k] : 0;
         for (int j = 0; j < self->count; j++) share[j] = (uint64_t)(factor * (double)share[j]);
@@ -221,20 +221,20 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
     if (open && td_multi_is_stolen(self)) TD_CHECK(measure_open(self));
     if (!open && td_multi_is_stolen(self) && self->tally_stale) TD_CHECK(measure_again(self, TD_MAP_ACTIVE));
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
+        int k = (int)(fragment - self->layout->fragment), takers[TD_FRAGMENTS];
         if (takers_of(self, k, td_multi_index(self, owner), takers) == 1) continue;
         TD_CHECK(queue_cuts(self, owner, k, open));
         queued[k] = true;
     }
     TD_EACH_OWNED(self, owner, fragment) { /* all GPUs search before the first is waited for */
-        int k = (int)(fragment - self->held->fragment);
+        int k = (int)(fragment - self->layout->fragment);
         if (queued[k])
             TD_CHECK(td_stream_copy(owner->job.stream, &cuts[k], &owner->cuts[k], sizeof cuts[k], TD_TO_HOST));
     }
     TD_EACH_OWNED(self, owner, fragment) /* one wait per owner: those behind it have nothing to wait for */
-        if (queued[fragment - self->held->fragment]) TD_CHECK(td_stream_synchronize(owner->job.stream));
+        if (queued[fragment - self->layout->fragment]) TD_CHECK(td_stream_synchronize(owner->job.stream));
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
+        int k = (int)(fragment - self->layout->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);
         else if (open || self->balance.load[k] > 0)
             add_part(self, (td_multi_part){.gpu = index, .fragment = k, .first = fragment->first, .end = fragment->end,
@@ -247,7 +247,7 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
 static void cut_pieces(td_multi_job *self)
 {
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
+        int k = (int)(fragment - self->layout->fragment), takers[TD_FRAGMENTS];
         int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
         uint64_t first = 0, first_edge = 0, wanted = 0, pieces = fragment->pull.pieces;
         for (int i = 0; i < count; i++) {
@@ -270,7 +270,7 @@ static void cut_pieces(td_multi_job *self)
 static uint64_t place_of(const td_multi_job *self, uint64_t v)
 {
     const td_graph *graph = self->graph;
-    return graph->out.offsets[v] + (self->held->both ? graph->in.offsets[v] : 0);
+    return graph->out.offsets[v] + (self->layout->both ? graph->in.offsets[v] : 0);
 }
 
 static uint32_t vertex_at(const td_multi_job *self, const td_multi_fragment *fragment, uint64_t edges)
@@ -294,7 +294,7 @@ static bool ends_inside(const td_multi_job *self, const td_multi_fragment *fragm
 static void cut_sweeps(td_multi_job *self)
 {
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment), takers[TD_FRAGMENTS];
+        int k = (int)(fragment - self->layout->fragment), takers[TD_FRAGMENTS];
         int index = td_multi_index(self, owner), count = takers_of(self, k, index, takers);
         uint32_t first = fragment->first;
         uint64_t before = place_of(self, first), first_edge = 0, begin = before;
@@ -316,7 +316,7 @@ static void cut_sweeps(td_multi_job *self)
 static void note_loads(td_multi_job *self, td_multi_work work)
 {
     for (int k = 0; k < self->count; k++) {
-        const td_multi_fragment *fragment = &self->held->fragment[k];
+        const td_multi_fragment *fragment = &self->layout->fragment[k];
         uint64_t settled = self->gpu[k].settled_edges, all = fragment->pull.edges;
         self->balance.load[k] = work == TD_WORK_GATHER  ? fragment->pull.edges
                                 : work == TD_WORK_SWEEP ? fragment->push.edges
@@ -331,7 +331,7 @@ static void keep_own(td_multi_job *self)
     td_multi_balance *balance = &self->balance;
     memset(balance->share, 0, sizeof balance->share);
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment);
+        int k = (int)(fragment - self->layout->fragment);
         balance->share[k * self->count + td_multi_index(self, owner)] = balance->load[k];
     }
 }
@@ -341,7 +341,7 @@ static void keep_own(td_multi_job *self)
 static void give_back(td_multi_job *self)
 {
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment), index = td_multi_index(self, owner);
+        int k = (int)(fragment - self->layout->fragment), index = td_multi_index(self, owner);
         uint64_t *share = &self->balance.share[k * self->count];
         for (int j = 0; j < self->count; j++) {
             if (j == index || td_gpu_are_direct(&self->exchange, j, index)) continue;

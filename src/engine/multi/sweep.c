@@ -179,7 +179,7 @@ static td_status collect_edges(td_multi_job *self)
 static td_status sweep_section(td_multi_job *self, const td_multi_part *which, bool at_host)
 {
     td_multi_gpu *gpu = &self->gpu[which->gpu];
-    const td_multi_fragment *fragment = &self->held->fragment[which->fragment];
+    const td_multi_fragment *fragment = &self->layout->fragment[which->fragment];
     td_gpu_job *job = &gpu->job;
     td_gpu_part part;
     td_gpu_list view;

@@ -74,8 +74,8 @@ static bool needs_tally(const td_multi_job *self)
 /* The fragments first .. last, which the GPU owns and whose vertices are adjacent. */
 static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int last, td_multi_map map)
 {
-    td_multi_fragment *fragment = &self->held->fragment[first];
-    uint32_t end = self->held->fragment[last].end;
+    td_multi_fragment *fragment = &self->layout->fragment[first];
+    uint32_t end = self->layout->fragment[last].end;
     uint64_t words = ((uint64_t)end - fragment->first + 31) / 32;
     td_measure_args args = {.state = td_multi_state(gpu, fragment),
                             .map = map == TD_MAP_NEXT     ? gpu->job.state.next_active
@@ -91,7 +91,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
         TD_CHECK(td_stream_fill(gpu->job.stream, gpu->tally + first, 0, (size_t)(last - first + 1) * sizeof *gpu->tally));
     }
     for (int k = first; k <= last; k++) {
-        const td_multi_fragment *each = &self->held->fragment[k];
+        const td_multi_fragment *each = &self->layout->fragment[k];
         args.first[k] = each->first;
         args.first[k + 1] = each->end;
         args.offsets[k] = each->push.view.offsets;
@@ -137,7 +137,7 @@ void td_multi_add_up(td_multi_job *self)
 {
     self->now = (td_frontier){.mapped = true};
     TD_EACH_OWNED(self, owner, fragment) {
-        int k = (int)(fragment - self->held->fragment);
+        int k = (int)(fragment - self->layout->fragment);
         self->gpu[k].vertices = owner->job.control->active_vertices[k];
         self->gpu[k].edges = owner->job.control->active_edges[k];
         self->gpu[k].settled_edges += self->gpu[k].edges;
@@ -167,7 +167,7 @@ td_status td_multi_end_iteration(td_multi_job *self, uint64_t began)
     self->row.gpus = 0;
     TD_EACH_MEMBER(self, gpu) self->row.gpus++;
     td_multi_end_parts(self, &self->row, false);
-    self->row.operations = td_multi_new_operations(self);
+    self->row.operations = (uint32_t)td_multi_new_operations(self);
     self->row.decide_seconds = self->balance.decide_seconds;
     self->exchange.messages = self->exchange.bytes = 0;
     self->balance.decide_seconds = 0;

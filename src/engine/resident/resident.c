@@ -226,7 +226,7 @@ static td_status plan_resident(td_plan *plan)
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
-    plan->program_bytes = need.host;
+    plan->program_bytes = need.host + TD_FIRST_ROWS * sizeof(td_row);
     return TD_OK;
 }
 
