@@ -126,12 +126,15 @@ done:
     return status;
 }
 
-/* The number of paths is known once they are made: at most one for every edge. */
-static uint64_t layout_bytes(const td_graph *graph)
+/* Bytes of the layout, a guess: how many paths, readers and components there are is known once it is made, at most one
+ * path and reader for every edge. What making it takes besides (docs/design/paths.md, "Memory") is gone when the index
+ * and the state are made. */
+static uint64_t guess_bytes(const td_graph *graph, uint64_t state)
 {
-    uint64_t edges = graph->edges, n = graph->vertices;
-    uint64_t entries = 2 * edges * sizeof(uint32_t) + edges * td_weight_bytes(graph->weights);
-    return entries + edges * 2 * sizeof(uint32_t) + (n + 1) * 2 * sizeof(uint64_t) + n * 2 * sizeof(uint32_t);
+    uint64_t edges = graph->edges, n = graph->vertices, id = sizeof(uint32_t);
+    uint64_t layout = edges * (4 * id + td_weight_bytes(graph->weights)) + n * sizeof(uint64_t);
+    uint64_t making = n * 100 + edges * id, index = edges * id + n * (sizeof(uint64_t) + 3 * id);
+    return layout + (making > index + state ? making : index + state);
 }
 
 static td_status plan_paths(td_plan *plan)
@@ -147,7 +150,7 @@ static td_status plan_paths(td_plan *plan)
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
     describe(&self);
     TD_CHECK(td_paths_declare_state(&self, &memory));
-    plan->program_bytes = memory.peak + (self.steps.state.plain ? 0 : layout_bytes(plan->graph));
+    plan->program_bytes = self.steps.state.plain ? memory.peak : guess_bytes(plan->graph, memory.peak);
     bool both_ways = self.cpu.lists == 2 || plan->graph->symmetric;
     if (both_ways && self.set.layers && !self.steps.state.plain)
         td_plan_say(plan, false, "paths: values flow both ways along every edge, so that layers have no effect");

@@ -1,0 +1,21 @@
+# `tandem bench paths`: every variant finds what the defaults find, or the benchmark fails.
+. "$(dirname "$0")/lib.sh"
+
+fails 1 'nowhere.tg' bench paths nowhere.tg --quiet --json figures.json
+only_files
+
+succeeds gen web --vertices 400 --weights 1:9 -o web.tg
+printf '%s\n' '1 2' '2 3' '3 1' '3 4' >plain.txt
+succeeds bench paths web.tg plain.txt --trials 1 --threads 2 --json figures.json
+for word in pagerank adsorption sssp bfs kcore labels full 'w: no priority' 't: no paths' layers=off balance=off share=1 \
+    merge=free acyclic=on partition=off 'cpu --async'; do
+    contains "$out" "$word" 'the table'
+done
+equal "$(grep -c '"contender": "full"' figures.json)" 11 'figures: six programs, without sssp where there are no weights'
+equal "$(grep -c '"updates"' figures.json)" $((11 * 11)) 'figures of all contenders'
+if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
+    if is_json <figures.json; then good; else bad "no JSON: $(cat figures.json)"; fi
+fi
+narrow "$out" 'the table'
+
+finish
