@@ -71,7 +71,7 @@ static uint32_t list_marked(td_paths_job *self, const td_paths_group *group, uin
         self->rank[k] = priority_of(self, k, marked, group->layer);
         self->order[count++] = k;
     }
-    if (!self->set.priority || count < 2) return count;
+    if (!self->set.priority || self->steps.state.back || count < 2) return count; /* docs/lab/paths.md */
     qsort_r(self->order, count, sizeof *self->order, by_rank, self->rank);
     self->sorted += count;
     return count;
