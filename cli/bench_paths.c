@@ -62,7 +62,7 @@ static td_status run_once(bench *b, const td_program *program, const contender *
     td_status status = TD_OK;
     td_settings settings = {0};
     td_run_options how = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
-                          .mode = TD_MODE_ASYNC, .engine = one->engine, .source = b->source};
+                          .mode = td_program_has_async(program) ? TD_MODE_ASYNC : TD_MODE_DEFAULT, .engine = one->engine, .source = b->source};
     if (one->setting != NULL) TD_TRY(td_settings_add(&settings, one->setting));
     status = td_run_program(out, program, b->graph, &how);
 done:

@@ -154,7 +154,7 @@ class SessionOptions(Sized):
 class GraphOptions(Sized):
     _fields_ = [("size", c_size_t), ("format", c_char_p), ("symmetrize", c_bool), ("dedup", c_bool),
                 ("drop_loops", c_bool), ("drop_weights", c_bool), ("weights", c_char_p), ("weight_seed", c_uint64),
-                ("edges", c_int), ("out_only", c_bool)]
+                ("edges", c_int), ("out_only", c_bool), ("check", c_bool), ("columns", c_char_p)]
 
 
 class Array(Structure):
@@ -185,7 +185,8 @@ class ProgramFacts(Sized):
     _fields_ = [("size", c_size_t), ("result", c_char_p), ("groups", c_bool), ("needs_source", c_bool),
                 ("takes_source", c_bool), ("gives_parents", c_bool), ("asynchronous", c_bool), ("measured", c_bool),
                 ("uses_weights", c_bool), ("needs_weights", c_bool), ("positive_weights", c_bool),
-                ("non_negative_weights", c_bool), ("iterations", c_uint32), ("tolerance", c_double)]
+                ("non_negative_weights", c_bool), ("iterations", c_uint32), ("tolerance", c_double),
+                ("edges", c_char_p)]
 
 
 class SettingFacts(Sized):
@@ -214,7 +215,8 @@ class Request(Sized):
                 ("parents", c_bool), ("engine", c_char_p), ("settings", POINTER(c_char_p)),
                 ("progress", ITERATION_FN), ("progress_context", c_void_p), ("devices", c_char_p),
                 ("gpu_memory", c_uint64), ("gpu_edges", c_double), ("checkpoint", c_char_p),
-                ("checkpoint_every", c_uint32), ("resume", c_char_p), ("traces", c_bool), ("begins", BEGIN_FN)]
+                ("checkpoint_every", c_uint32), ("resume", c_char_p), ("traces", c_bool), ("begins", BEGIN_FN),
+                ("source_name", c_char_p)]
 
 
 class PlanMemory(Sized):
@@ -225,7 +227,7 @@ class PlanMemory(Sized):
 class DeviceRow(Sized):
     _fields_ = [("size", c_size_t), ("device", c_char_p), ("graph", c_uint64), ("program", c_uint64),
                 ("free", c_uint64), ("peak", c_uint64), ("edges", c_uint64), ("busy_seconds", c_double),
-                ("bytes_in", c_uint64), ("bytes_out", c_uint64)]
+                ("bytes_in", c_uint64), ("bytes_out", c_uint64), ("launches", c_uint64)]
 
 
 class ResultFacts(Sized):
@@ -300,6 +302,7 @@ SIGNATURES = {
     "td_result_u32": (P, [P]),
     "td_result_f32": (P, [P]),
     "td_result_f64": (P, [P]),
+    "td_result_u64": (P, [P]),
     "td_result_parents": (P, [P]),
     "td_result_edges": (P, [P, POINTER(c_uint64)]),
     "td_result_total_weight": (c_double, [P]),

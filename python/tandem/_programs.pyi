@@ -80,7 +80,7 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def sssp(self, source: Hashable, *, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def sssp(self, source: Hashable, *, precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Shortest distances from one vertex, over edge weights.
         
         The result has the distance of every vertex. The program needs edge weights.
@@ -89,6 +89,8 @@ class Programs:
         ----------
         source : Hashable
             the id or label of the vertex to start from.
+        precision : str | None, optional
+            distances of 4 or 8 bytes; auto: 8 for real weights, and where 32-bit integers are too small (auto or single or double); default auto.
         mode : Literal['sync', 'async'] | None, optional
             'async': an iteration also reads values that it has updated itself.
         parents : bool, optional
@@ -116,15 +118,13 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def wcc(self, *, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def wcc(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Weakly connected components (label: lowest id).
         
         The result has the component of every vertex. The program ignores edge weights.
         
         Parameters
         ----------
-        mode : Literal['sync', 'async'] | None, optional
-            'async': an iteration also reads values that it has updated itself.
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
@@ -148,7 +148,7 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def pagerank(self, *, damping: float | None = None, dangling: str | None = None, personal: str | os.PathLike | Mapping | np.ndarray | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def pagerank(self, *, damping: float | None = None, dangling: str | None = None, personal: str | os.PathLike | Mapping | np.ndarray | None = None, precision: str | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """PageRank of every vertex.
         
         The result has the rank of every vertex. The program ignores edge weights.
@@ -161,6 +161,8 @@ class Programs:
             rank of vertices without out-edges: spread or lost (spread or ignore); default spread.
         personal : str | os.PathLike | Mapping | np.ndarray | None, optional
             file of 'id weight' lines: targets of jumps (default: all vertices); or a dict of numbers by id, or an array with a number per vertex.
+        precision : str | None, optional
+            ranks of 4 or 8 bytes; auto: 8 where the tolerance is below what 4 reach (auto or single or double); default auto.
         tolerance : float | None, optional
             ends when an iteration changes the values by no more; default 1e-06.
         mode : Literal['sync', 'async'] | None, optional
@@ -188,15 +190,13 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def mst(self, *, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def mst(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Minimum spanning forest of the undirected view.
         
         The result has the tree of every vertex. The program needs edge weights.
         
         Parameters
         ----------
-        mode : Literal['sync', 'async'] | None, optional
-            'async': an iteration also reads values that it has updated itself.
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
@@ -220,7 +220,7 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def kcore(self, *, degree: str | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def kcore(self, *, degree: str | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Core number of every vertex.
         
         The result has the core of every vertex. The program ignores edge weights.
@@ -228,9 +228,7 @@ class Programs:
         Parameters
         ----------
         degree : str | None, optional
-            neighbours that count: those of the undirected view, or in-neighbours (both or in); default both.
-        mode : Literal['sync', 'async'] | None, optional
-            'async': an iteration also reads values that it has updated itself.
+            what counts: edges of the undirected view, in-edges, or distinct neighbours (both or in or neighbours); default both.
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Result", "Plan", "Edges", "Row"]
 
 UNREACHED = 0xFFFFFFFF
-_KINDS = (("<u4", lib.td_result_u32), ("<f4", lib.td_result_f32), ("<f8", lib.td_result_f64))
+_KINDS = (("<u4", lib.td_result_u32), ("<f4", lib.td_result_f32), ("<f8", lib.td_result_f64),
+          ("<u8", lib.td_result_u64))
 
 
 class Edges(NamedTuple):
@@ -170,7 +171,7 @@ class Result:
 
     @staticmethod
     def _is_reached(value: Any) -> Any:
-        return value != UNREACHED if value.dtype.kind == "u" else np.isfinite(value)
+        return value != np.iinfo(value.dtype).max if value.dtype.kind == "u" else np.isfinite(value)
 
     @property
     def groups(self) -> bool:

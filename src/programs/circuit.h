@@ -44,6 +44,6 @@ static const td_program_info program_info = {
     .order_free = true, .renumbers = true, .iterations = 100000, .tolerance = 1e-9, .parameters = program_parameters,
     .edges = "Direction is ignored. u -> v and v -> u of a directed graph are two resistors in parallel, "
              "as parallel edges are; loops carry no current.",
-    .directed = "u -> v and v -> u are two resistors in parallel; convert with --symmetrize --dedup if they "
-                "mean one",
+    .directed = "u -> v and v -> u are two resistors in parallel; 'tandem convert --symmetrize --dedup' makes "
+                "them one",
 };

@@ -172,7 +172,7 @@ TEST(everything_that_has_a_name_can_be_described)
     for (; (name = td_format_name(formats)) != NULL; formats++) CHECK_OK(td_format_describe(name, &format));
     for (; (name = td_generator_kind(kinds)) != NULL; kinds++) CHECK_OK(td_generator_describe(name, &generator));
     while (td_setting_describe("stream", settings, &setting) == TD_OK) settings++;
-    CHECK(programs > 5 && engines == 6 && formats > 10 && kinds > 5 && settings > 5);
+    CHECK(programs > 5 && engines == 7 && formats > 10 && kinds > 5 && settings > 5);
     CHECK_OK(td_program_describe("sssp", &program));
     CHECK(program.needs_source && program.needs_weights && program.gives_parents && !program.groups);
     CHECK_STR(program.result, "distance");

@@ -130,7 +130,7 @@ static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
  * the values' own rounding, below which nothing changes any more. */
 static double tolerance_of(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
 {
-    const double rounding = 0x1p-24;
+    const double rounding = self->cpu.kernels->value_bytes == sizeof(double) ? 0x1p-53 : 0x1p-24;
     if (self->cpu.kernels->measure == TD_MEASURE_MAX) return self->tolerance;
     double part = self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
     return fmax(fmax(self->allowed + part - self->left, 0.5 * part), rounding * found->value);
