@@ -2,6 +2,7 @@
 #include "engine/table.h"
 
 #include "base/random.h"
+#include "store/gen.h"
 
 static const char *const path_variants[] = {"paths.variant=full", "paths.variant=w", "paths.variant=t"};
 static const char *const path_settings[] = {
@@ -212,6 +213,31 @@ TEST(cores_are_one_asynchronous_run)
     td_run_destroy(run);
     td_graph_destroy(graph);
     td_pool_destroy(pool);
+}
+
+/* Once-only paths in several partitions that begin at one vertex: the one that applies it is not always the first that
+ * is walked, and the others pass its value on. */
+TEST(once_only_paths_of_several_partitions_are_final)
+{
+    static const char *const settings[] = {"", "paths.share=1", "paths.balance=off", "paths.merge=free",
+                                           "paths.acyclic=on", "paths.variant=w", "paths.partition_edges=32"};
+    td_gen_spec spec = {.kind = "web", .vertices = 3000, .degree = 8, .seed = 1, .rewire = -1};
+    td_build_options build = {0};
+    for (int workers = 1; workers <= 4; workers *= 4) {
+        td_pool *pool = pool_of(workers);
+        td_graph *graph = NULL;
+        CHECK_OK(td_graph_generate(&graph, &spec, &build, pool));
+        for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+            td_run *run = run_on("pagerank", graph, pool, settings[i]);
+            if (!run->converged || !(run->final_change <= run->tolerance))
+                TEST_FAIL("%s, %d threads: the last change is %g", settings[i], workers, run->final_change);
+            const char *claims;
+            CHECK_OK(td_run_verify(run, pool, &claims));
+            td_run_destroy(run);
+        }
+        td_graph_destroy(graph);
+        td_pool_destroy(pool);
+    }
 }
 
 /* Refusals. */

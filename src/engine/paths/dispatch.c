@@ -71,6 +71,7 @@ static uint32_t list_marked(td_paths_job *self, const td_paths_group *group, uin
         self->rank[k] = priority_of(self, k, marked, group->layer);
         self->order[count++] = k;
     }
+    if (!group->cyclic) return count; /* settle_once */
     if (!self->set.priority || self->steps.state.back || count < 2) return count; /* docs/lab/paths.md */
     qsort_r(self->order, count, sizeof *self->order, by_rank, self->rank);
     self->sorted += count;
@@ -175,7 +176,7 @@ static td_status is_final(td_paths_job *self, const td_paths_group *group, td_pa
 static td_status measure_outside(td_paths_job *self, const td_paths_group *group)
 {
     td_path_tally found;
-    if (!self->set.balance || !group->cyclic || self->passes > 1) return TD_OK;
+    if (!self->set.balance || self->passes > 1) return TD_OK;
     TD_CHECK(scan(self, group, INFINITY, &found));
     self->outside[group->number] = found.fresh;
     return TD_OK;
@@ -213,6 +214,18 @@ static td_status balance(td_paths_job *self, const td_paths_group *group, uint32
     return TD_OK;
 }
 
+/* Programs of real numbers, a group without cycles. In the order of storage a vertex is applied before the group's
+ * other paths read it. Where a worker was ahead of another, the paths are walked again, and apply again what they pass
+ * through. In later passes deposits below the threshold of the group that made them have marked nothing: a scan does. */
+static td_status settle_once(td_paths_job *self, const td_paths_group *group)
+{
+    uint32_t walked = 1;
+    td_path_tally found;
+    if (self->passes > 1) TD_CHECK(scan(self, group, 0, &found));
+    while (walked > 0) TD_CHECK(walk(self, group, 0, &walked));
+    return TD_OK;
+}
+
 /* Programs of real numbers: until the group's vertices want at most the tolerance. The limit of iterations is one of
  * updates here: as many as that many iterations over all vertices make. */
 static td_status settle_real(td_paths_job *self, const td_paths_group *group)
@@ -222,10 +235,10 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
     double least = 0;
     td_path_tally found = {0};
     bool final = false;
+    if (!group->cyclic) return settle_once(self, group);
     TD_CHECK(measure_outside(self, group));
     for (uint32_t round = 0; !final; round++) {
         TD_CHECK(walk(self, group, least, &walked));
-        if (!group->cyclic) return flush(self, group);
         TD_CHECK(scan(self, group, INFINITY, &found));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
         TD_CHECK(is_final(self, group, &found, &final));
