@@ -340,7 +340,7 @@ static void help_engine(const char *name, const td_engine_facts *engine)
     print_settings("Settings", name);
     print_words(engine->uses_gpu);
     printf("\nExample\n  tandem run %s g.tg --source 17 --engine %s%s%s\n", scarce ? "sssp" : "bfs", name,
-           engine->uses_gpu ? " --devices cuda:0" : "", scarce ? " --gpu-edges 25%" : "");
+           engine->several_gpus ? " --devices cuda:0,cuda:1" : engine->uses_gpu ? " --devices cuda:0" : "", scarce ? " --gpu-edges 25%" : "");
     printf("\ndocs/design/%s.md describes the engine.\n", name);
 }
 

@@ -150,7 +150,7 @@ class Graph(Programs):
                 ("weights", numeric, parts.borrows_weights, graph.weight_type))
         graph.copies = tuple(
             f"{what}: {array.dtype} to {stored}" if array.dtype.itemsize != np.dtype(stored).itemsize
-            or array.dtype.kind == "f" != np.dtype(stored).kind == "f" else f"{what}: put in order"
+            or (array.dtype.kind == "f") != (np.dtype(stored).kind == "f") else f"{what}: put in order"
             for what, array, borrowed, stored in told if array is not None and not borrowed)
         return graph
 

@@ -180,9 +180,10 @@ class Session:
     def _call_watched(self, handle: int, function: Callable[..., int], arguments: tuple) -> None:
         """The call runs in a worker thread while the main thread takes signals."""
         outcome: list[Error | None] = []
-        ended = threading.Event()
+        begun, ended = threading.Event(), threading.Event()
 
         def work() -> None:
+            begun.set()
             try:
                 status = function(handle, *arguments)
                 outcome.append(failure(status) if status else None)
@@ -190,15 +191,23 @@ class Session:
                 ended.set()
 
         worker = threading.Thread(target=work, name="tandem", daemon=True)
-        worker.start()
         interrupt: BaseException | None = None
-        while not ended.is_set():
+        started = False
+        while True:  # no way out while the call runs: it reads what the caller owns
             try:
-                ended.wait(POLL_SECONDS)
+                if not started:
+                    started = True
+                    worker.start()
+                if interrupt is not None:
+                    if not begun.wait(1):
+                        break  # it was interrupted before the worker was there
+                    lib.td_session_cancel(handle)
+                if ended.wait(POLL_SECONDS):
+                    break
             except BaseException as signal:  # KeyboardInterrupt, or what a handler of the user's raises
                 interrupt = interrupt or signal
-                lib.td_session_cancel(handle)
-        worker.join()
+        if begun.is_set():
+            worker.join()
         if interrupt is not None:
             raise interrupt
         if outcome and outcome[0] is not None:

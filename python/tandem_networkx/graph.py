@@ -168,6 +168,8 @@ class Weights:
 
     def _stored(self) -> np.ndarray:
         if self.scale is None:
+            if len(self.values) and np.abs(self.values).max() > np.finfo(np.float32).max:
+                raise NotImplementedError("weights beyond the largest 32-bit float")
             return self.values.astype(np.float32)
         return (self.values * 2 ** self.scale).astype(np.uint32)
 

@@ -10,7 +10,8 @@ static td_status take_options(const td_graph_options *given, td_build_options *b
     TD_CHECK(td_graph_options_take(given, &options, built));
     if (options.format != NULL)
         return td_fail(TD_USAGE, "td_graph_options.format is '%s', but arrays have no format", options.format);
-    if (options.edges == TD_PLACE_DISK)
+    if (options.columns != NULL) return td_fail(TD_USAGE, "td_graph_options.columns: arrays have no columns");
+    if (options.edges == TD_PLACE_DISK || options.edges == TD_PLACE_MAPPED)
         return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
     return TD_OK;
 }
@@ -102,7 +103,7 @@ static td_status reversed(const td_graph *graph, td_graph **out)
     made->in = graph->out;
     made->name = NULL;
     made->mapping = NULL;
-    made->pattern = NULL;
+    made->pattern = made->simple = NULL;
     made->build_id = 0;
     made->borrowed = (td_borrowed){.all = true};
     td_status status = td_graph_share_pattern(made);

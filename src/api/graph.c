@@ -1,6 +1,7 @@
 /* Graphs in the API: built from arrays, read, renumbered, saved. */
 #include "api/open.h"
 
+#include "base/mapping.h"
 #include "base/alloc.h"
 #include "layout/reorder.h"
 #include "store/formats/format.h"
@@ -116,6 +117,7 @@ td_status td_graph_save(td_session *session, const td_graph *graph, const char *
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_session_enter(session));
     td_status status = save(graph, path, format, session->pool);
+    if (graph->mapping != NULL) status = td_mapping_check(graph->mapping, status);
     td_session_leave(session);
     return status;
 }

@@ -130,7 +130,7 @@ td_status td_graph_prepare(td_session *session, const td_graph *graph, const cha
                            td_prepared *out)
 {
     td_prepared found = {0};
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(name, "the layout"));
     TD_CHECK(td_session_enter(session));
     td_status status = prepare(session, graph, name, settings, &found);
@@ -215,7 +215,7 @@ done:
 td_status td_graph_paths_info(td_session *session, const td_graph *graph, const char *const *settings, td_paths_info *out)
 {
     td_paths_info found = {0};
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(out, "the place for the paths' figures"));
     TD_CHECK(td_session_enter(session));
     td_status status = inspect(session, graph, settings, &found);

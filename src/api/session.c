@@ -1,5 +1,6 @@
 #include "api/session.h"
 
+#include "base/mapping.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/isa.h"
@@ -84,6 +85,7 @@ td_status td_session_enter(td_session *session)
     TD_CHECK(td_need(session, "the session"));
     if (!atomic_flag_test_and_set(&session->at_work)) {
         session->outer = td_account_enter(session->account);
+        td_mapping_forget();
         return TD_OK;
     }
     return td_fail(TD_USAGE, "the session is at work: it takes one call at a time, and none from its callbacks");

@@ -137,6 +137,8 @@ td_status td_mapping_check(const td_mapping *mapping, td_status status)
     return is_torn(mapping) ? fail_torn(mapping->path) : status;
 }
 
+void td_mapping_forget(void) { torn_path[0] = '\0'; }
+
 td_status td_mapping_settle(td_status status)
 {
     if (torn_path[0] == '\0') return status;

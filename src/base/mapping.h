@@ -33,7 +33,10 @@ void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void 
 /* `status`, or TD_IO with a message if the mapping is torn: what was read of it is worthless. */
 td_status td_mapping_check(const td_mapping *mapping, td_status status);
 
-/* The same for all mappings that the calling thread has ended since the last call: for work that opens and closes files
+/* Forgets mappings that the calling thread has ended: what begins has nothing to do with them. */
+void td_mapping_forget(void);
+
+/* As td_mapping_check, for all mappings that the calling thread has ended since the last call: for work that opens and closes files
  * by itself. */
 td_status td_mapping_settle(td_status status);
 

@@ -29,6 +29,7 @@ typedef struct td_engine {
     const char *device;         /* the device it needs, as text: "cuda or emu" */
     unsigned uses_devices;
     bool needs_gpu;
+    bool several_gpus;          /* is made for more than one */
     bool takes_disk;            /* runs graphs whose edges stay on disk */
     bool limits_edges;          /* obeys a limit on the edges on a GPU ({gpu_edges}) */
     bool strict;                /* can keep the values of an iteration apart from those before it (td_run_strict) */

@@ -48,6 +48,8 @@ static td_status check_partitions(void *context, uint64_t begin, uint64_t end, i
         uint64_t path = last ? paths->paths : here[1].first_path, entry = last ? paths->entries : here[1].first_entry;
         CLAIM(here->first_path <= paths->paths && here->first_entry <= paths->entries && here->group < paths->groups,
               "partition %llu of the paths is out of range", (unsigned long long)k);
+        CLAIM(path <= paths->paths && entry <= paths->entries, "partition %llu of the paths ends out of range",
+              (unsigned long long)k);
         CLAIM(here->first_path + here->paths == path && here->first_entry + here->entries == entry,
               "partition %llu of the paths does not end where the next one begins", (unsigned long long)k);
         TD_CHECK(check_starts(paths, k));
@@ -92,7 +94,7 @@ static td_status check_list(const uint64_t *offsets, const uint32_t *list, uint6
 {
     CLAIM(offsets[0] == 0, "the %s do not begin at 0", what);
     for (uint64_t i = 0; i < count; i++) {
-        CLAIM(offsets[i] <= offsets[i + 1], "the %s of %llu end before they begin", what, (unsigned long long)i);
+        CLAIM(offsets[i] <= offsets[i + 1] && offsets[i + 1] <= offsets[count], "the %s of %llu end before they begin", what, (unsigned long long)i);
         for (uint64_t at = offsets[i]; at < offsets[i + 1]; at++)
             CLAIM(list[at] < below && (at == offsets[i] || list[at] > list[at - 1]), "the %s of %llu are out of order",
                   what, (unsigned long long)i);

@@ -116,7 +116,7 @@ void td_graph_destroy(td_graph *graph)
     } else if (!graph->borrowed.all)
         free_arrays(graph);
     if (graph->borrowed.release != NULL) graph->borrowed.release(graph->borrowed.context);
-    td_vertex_names_destroy(graph->names);
+    if (!graph->borrowed.all && !graph->borrowed.names) td_vertex_names_destroy(graph->names);
     td_free(graph->name);
     td_free(graph->pattern); /* the graph owns its arrays */
     td_free(graph);

@@ -42,7 +42,8 @@ typedef struct td_adjacency {
 /* Which arrays are another owner's, who is told when the graph is destroyed. */
 typedef struct td_borrowed {
     bool offsets, targets, weights; /* of the out-adjacency */
-    bool all;                       /* both adjacencies and the ids */
+    bool all;                       /* both adjacencies, the ids and the names */
+    bool names;
     void (*release)(void *context); /* NULL: nobody is told */
     void *context;
 } td_borrowed;

@@ -173,6 +173,8 @@ static td_status build_simple(const td_graph *graph, td_pool *pool, td_graph **o
     TD_TRY(td_graph_build(&built, list, &options, pool));
     built->ids = list->listed;
     built->ids_sorted = graph->ids_sorted || list->listed == NULL;
+    built->names = graph->names;
+    built->borrowed.names = true;
     list->listed = NULL;
     *out = built;
 done:

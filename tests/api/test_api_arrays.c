@@ -2,6 +2,7 @@
 #include "map.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { VERTICES = 4, ROWS_EDGES = 5 };
 
@@ -276,6 +277,36 @@ TEST(edges_that_are_wrong_are_refused_with_their_place)
     CHECK_STATUS(td_graph_from_arrays(session, &edges, NULL, &graph), TD_INVALID);
     CHECK_CONTAINS(td_last_message(), "sources");
     CHECK(graph == NULL);
+    td_session_destroy(session);
+}
+
+/* Names, and the graph of distinct neighbours that a run left behind, stay the first graph's. */
+TEST(a_reversed_graph_of_names_frees_nothing_of_the_other)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = NULL, *turned = NULL;
+    td_result *result = NULL;
+    const char *settings[] = {"kcore.degree=neighbours", NULL};
+    td_request request = {.size = sizeof request, .settings = settings};
+    FILE *file = fopen(test_path("names.csv"), "w");
+    fputs("ann,bob\nbob,eve\neve,ann\n", file);
+    fclose(file);
+    CHECK_OK(td_graph_open(session, test_path("names.csv"), NULL, &graph));
+    CHECK_OK(td_session_run(session, graph, "kcore", &request, &result));
+    td_result_destroy(result);
+    CHECK_OK(td_graph_reversed(session, graph, &turned));
+    CHECK_STR(td_graph_vertex_name(turned, 1), "bob");
+    td_graph_destroy(turned);
+    CHECK_OK(td_session_run(session, graph, "kcore", &request, &result));
+    CHECK_OK(td_result_save(session, result, test_path("cores.csv"), NULL));
+    td_result_destroy(result);
+    CHECK_STR(td_graph_vertex_name(graph, 2), "eve");
+    td_graph_destroy(graph);
+    char line[64];
+    file = fopen(test_path("cores.csv"), "r");
+    CHECK(file != NULL && fgets(line, sizeof line, file) != NULL);
+    fclose(file);
+    CHECK_CONTAINS(line, "ann"); /* names in the result, too */
     td_session_destroy(session);
 }
 

@@ -2,6 +2,7 @@
 #include "map.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /* 10 -> 20, 30; 20 -> 30; 30 -> 40, 50; 40 -> 60; and a loop and a parallel edge besides. */
 static td_graph *marked_map(td_session *session)
@@ -55,6 +56,26 @@ static void save_map(td_session *session)
     td_graph_destroy(graph);
 }
 
+/* A file that becomes shorter gives zeros; a run on them, or a copy, is no result. */
+TEST(a_mapped_graph_whose_file_becomes_shorter_gives_no_result)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = NULL;
+    td_result *result = NULL;
+    save_map(session);
+    CHECK_OK(open_mapped(session, true, &graph));
+    CHECK_OK(td_session_run(session, graph, "wcc", NULL, &result));
+    td_result_destroy(result);
+    result = NULL;
+    CHECK_EQ(truncate(test_path("map.tg"), 100), 0);
+    CHECK_STATUS(td_session_run(session, graph, "wcc", NULL, &result), TD_IO);
+    CHECK_CONTAINS(td_last_message(), "became shorter");
+    CHECK(result == NULL);
+    CHECK_STATUS(td_graph_save(session, graph, test_path("copy.tg"), NULL), TD_IO);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 /* Every call that would follow unverified targets is refused; checked, the mapped graph is like any other. */
 TEST(a_mapped_graph_gives_counts_and_with_a_check_everything)
 {
@@ -75,6 +96,9 @@ TEST(a_mapped_graph_gives_counts_and_with_a_check_everything)
     CHECK_STATUS(td_session_plan(session, graph, "wcc", NULL, &plan), TD_UNSUPPORTED);
     CHECK_STATUS(td_graph_partition_info(session, graph, "seg:2", 1, &cut), TD_UNSUPPORTED);
     CHECK_STATUS(td_graph_digest_of(session, graph, &digest), TD_UNSUPPORTED);
+    CHECK_STATUS(td_graph_prepare(session, graph, "paths", NULL, NULL), TD_UNSUPPORTED);
+    CHECK_STATUS(td_graph_paths_info(session, graph, NULL, &(td_paths_info){.size = sizeof(td_paths_info)}),
+                 TD_UNSUPPORTED);
     CHECK_STATUS(td_graph_set_order(session, &graph, "hot", 1), TD_UNSUPPORTED);
     CHECK_STATUS(td_graph_save(session, graph, test_path("copy.txt"), NULL), TD_UNSUPPORTED);
     td_graph_destroy(graph);

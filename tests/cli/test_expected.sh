@@ -115,4 +115,15 @@ shrink() { # FILE BYTES COMMAND: the file is cut while the command reads it; sev
 shrink s.txt 5000 convert s.txt -o s.out.tg
 shrink s.txt 100000 run wcc s.txt
 shrink s.tg 300000 info s.tg --check
+
+# Names that are words of a heading are names in Tandem's own files, and a heading that is skipped is told.
+printf 'a v\nv u\nu a\n' >words.txt
+succeeds convert words.txt -o words.tg
+succeeds convert words.tg -o back.txt
+succeeds convert back.txt -o back.tg
+succeeds info back.tg
+contains "$out" '3 directed' 'names that look like a heading'
+printf 'source target\nann bob\n' >headed.txt
+succeeds convert headed.txt -o headed.tg
+contains "$err" 'taken for a heading' 'a heading of names'
 finish

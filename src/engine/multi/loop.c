@@ -53,6 +53,12 @@ static td_status open_set(td_multi_job *self)
     return TD_OK;
 }
 
+/* A member that is lost never comes to the barrier: the others leave it. */
+void td_multi_break_loop(td_multi_job *self)
+{
+    if (self->rounds.set != NULL) td_set_break(self->rounds.set);
+}
+
 void td_multi_close_loop(td_multi_job *self) { td_set_close(self->rounds.set); }
 
 static td_gpu_job *job_of(td_multi_job *self, int member) { return &self->gpu[self->rounds.member[member]].job; }

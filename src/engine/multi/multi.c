@@ -111,7 +111,7 @@ static bool applies(const td_settings *given, const char *setting)
     if (strcmp(setting, "hub_degree") == 0)
         return (set[SET_STEALING] == 1 || set[SET_OWNERSHIP] == 1) && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
-    if (strcmp(setting, "loop_edges") == 0) return set[SET_EXCHANGE] == 0;
+    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0) return set[SET_EXCHANGE] == 0;
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
 }
 
@@ -121,7 +121,9 @@ static const char *when(const char *setting)
     if (strcmp(setting, "model") == 0) return "multi.cost=model with multi.stealing=on and multi.exchange=auto";
     if (strcmp(setting, "family") == 0) return "multi.log";
     if (strcmp(setting, "t3") == 0) return "multi.ownership=on with multi.exchange=auto";
-    if (strcmp(setting, "loop_edges") == 0) return "multi.exchange=auto";
+    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0) return "multi.exchange=auto";
+    if (strcmp(setting, "recovery_every") == 0) return "multi.recovery=iterations";
+    if (strcmp(setting, "hub_degree") == 0) return "multi.stealing=on or multi.ownership=on, with multi.exchange=auto";
     return "multi.stealing=on with multi.exchange=auto";
 }
 
@@ -381,6 +383,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
 static void tear_down(td_multi_job *self)
 {
     if (self->layout != NULL) {
+        td_multi_break_loop(self);
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
         td_multi_close_loop(self);
         td_multi_model_close(self);
@@ -508,6 +511,7 @@ const td_engine td_multi_engine = {
     .device = "cuda or emu, several of them",
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
+    .several_gpus = true,
     .limits_edges = true,
     .settings = settings,
     .uses = uses,

@@ -398,6 +398,7 @@ uint64_t td_multi_new_operations(td_multi_job *self); /* of the host on all GPUs
  * deferred. */
 bool td_multi_loops(const td_multi_job *self);
 td_status td_multi_loop_rounds(td_multi_job *self, bool *far);
+void td_multi_break_loop(td_multi_job *self);
 void td_multi_close_loop(td_multi_job *self);
 
 /* What all members see of each other in rounds that update each other's memory. */

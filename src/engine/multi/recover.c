@@ -147,6 +147,7 @@ static int count_lost(td_multi_job *self)
 {
     const td_gpu_set *set = self->options->cache->gpus;
     int lost = 0;
+    td_multi_break_loop(self);
     TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
     for (int i = 0; set != NULL && i < set->count; i++) lost += td_device_is_lost(set->gpu[i]);
     return lost;

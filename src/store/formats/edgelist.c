@@ -8,6 +8,8 @@
  * tables (table.h): the lines up to the first edge tell which they are.
  */
 #include "store/formats/format.h"
+
+#include "base/log.h"
 #include "store/formats/table.h"
 #include "store/formats/text.h"
 #include "store/vertex_names.h"
@@ -161,6 +163,12 @@ static bool guess_columns(td_table *table, const td_field *fields, unsigned coun
     return true;
 }
 
+/* Tandem writes its own heading as a comment: words of a heading are names in its files. */
+static bool is_heading(const preface *self, const td_field *fields, unsigned count)
+{
+    return !self->ours && td_table_heading(fields, count);
+}
+
 /* Whether the first edge makes the file a table, and of which columns. What is no edge either way is left to the reader
  * of plain lists, whose message says so. */
 static td_status open_table(preface *self, const td_piece *piece, const char *line, const char *end, bool quoted)
@@ -171,7 +179,9 @@ static td_status open_table(preface *self, const td_piece *piece, const char *li
     char separator = td_table_separator(line, end);
     TD_CHECK(td_table_fields(piece, separator, line, end, fields, &count));
     if (self->edges->columns != NULL) TD_CHECK(td_table_columns(&self->table, self->edges->columns));
-    else if (!guess_columns(&self->table, fields, count) || td_table_heading(fields, count)) return TD_OK;
+    else if (!guess_columns(&self->table, fields, count) ||
+             (is_heading(self, fields, count) && (self->facts.heading || !self->facts.header)))
+        return TD_OK; /* behind a first edge between names there is no heading */
     self->table.separator = separator;
     self->tabular = true;
     if (count < self->table.columns) return TD_OK; /* the reader says so */
@@ -188,7 +198,7 @@ static td_status note_header(preface *self, const td_piece *piece, const char *l
     unsigned count = 0;
     self->facts.header_at = piece->byte + (uint64_t)(line - piece->text);
     if (td_table_fields(piece, td_table_separator(line, end), line, end, fields, &count) != TD_OK) count = 0;
-    self->facts.heading = td_table_heading(fields, count);
+    self->facts.heading = is_heading(self, fields, count);
     return TD_OK;
 }
 
@@ -340,6 +350,7 @@ static td_status read_list(const char *path, bool names, td_edge_list *edges, td
     TD_CHECK(td_input_open(&input, path));
     TD_TRY(td_input_lines(input, visit_opening, &start, &next));
     TD_TRY(reconsider_header(&start, input));
+    if (start.facts.heading && start.names) td_info("%s: the first line of words is taken for a heading", path);
     if (start.facts.columns == 0 && !start.ours)
         TD_TRY(td_fail(TD_FORMAT, "%s: no edge in it, only comments, a header or blank lines", path));
     reading job = {.edges = edges, .weighted = start.facts.columns >= 3};
