@@ -163,7 +163,8 @@ static void print_heading(const void *self)
 
 static void print_ratio(double value, double baseline)
 {
-    if (baseline > 0 && value > 0) printf(" %5.2f", value / baseline);
+    double ratio = baseline > 0 && value > 0 ? value / baseline : 0;
+    if (ratio > 0) printf(" %5.*f", ratio < 99.5 ? 2 : 0, ratio);
     else printf("     -");
 }
 
