@@ -280,6 +280,20 @@ TEST(edges_that_are_wrong_are_refused_with_their_place)
     td_session_destroy(session);
 }
 
+TEST(options_of_files_are_refused_for_arrays)
+{
+    td_session *session = session_of(1);
+    td_graph *graph = NULL;
+    td_csr rows = rows_of((td_array){reals, TD_TYPE_F32});
+    td_graph_options columns = {.size = sizeof columns, .columns = "source,target"},
+                     mapped = {.size = sizeof mapped, .edges = TD_PLACE_MAPPED};
+    CHECK_STATUS(td_graph_from_csr(session, &rows, &columns, &graph), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "columns");
+    CHECK_STATUS(td_graph_from_csr(session, &rows, &mapped, &graph), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "in memory");
+    td_session_destroy(session);
+}
+
 /* Names, and the graph of distinct neighbours that a run left behind, stay the first graph's. */
 TEST(a_reversed_graph_of_names_frees_nothing_of_the_other)
 {

@@ -159,7 +159,7 @@ TEST(damage_is_found)
 TEST(forged_tables_are_refused)
 {
     td_graph *graph = graph_file("forged.tg", "rmat 10", TEST_UNWEIGHTED);
-    for (int what = 0; what < 9; what++) {
+    for (int what = 0; what < 11; what++) {
         td_paths paths = make(graph);
         uint32_t nodes = paths.groups + paths.hubs;
         if (what == 0) paths.vertices[5] = paths.graph_vertices;
@@ -171,8 +171,11 @@ TEST(forged_tables_are_refused)
         if (what == 6) paths.readers[0] = paths.partitions;
         if (what == 7) paths.next[0] = nodes;
         if (what == 8) paths.reader_offsets[1] = UINT64_MAX / 2;
+        if (what == 9) paths.partition[0].paths = 1 << 20, paths.partition[1].first_path = 1 << 20;
+        if (what == 10) paths.reader_offsets[paths.graph_vertices - 1] = paths.reader_offsets[paths.graph_vertices] + 1;
         CHECK_OK(save(&paths, graph));
         CHECK_STATUS(load(graph), TD_CORRUPT);
+        if (what == 9) CHECK_CONTAINS(td_last_message(), "ends out of range");
         td_paths_free(&paths);
     }
     td_graph_destroy(graph);

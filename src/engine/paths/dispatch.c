@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_PASSES = 40, MOST_ROUNDS = 100000 };
+enum { MOST_PASSES = 40 };
 
 static td_paths_group group_at(const td_paths_job *self, uint32_t g)
 {
