@@ -5,6 +5,8 @@
  *   PATH_ADD, PATH_LOWER, PATH_OR, PATH_AND, PATH_COUNT   atomics (COUNT: adds to a 32-bit word), the old value
  *   PATH_SWAP(place, old, fresh)            whether the value was the old one and is the fresh one now
  *   PATH_FENCE()                            orders writes before it and reads after it
+ *   PATH_DEPOSITED()                        the same behind an atomic, which may be ordered by itself
+ *   PATH_LEVEL(t, level, change)            adds to a level of the tally
  *
  * A value is a function of what was deposited at the vertex, so that it may be computed late, by several threads, or
  * from an older sum: whoever reads the vertex next computes it again. Intended races:
@@ -24,6 +26,7 @@ PATH_FN void PATH_NAME(mark)(const td_path_state *s, uint32_t bit, td_path_tally
 PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tally *t)
 {
     if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    PATH_DEPOSITED(); /* a walk that clears the mark sees the deposit, or the mark is set again */
     PATH_NAME(mark)(s, s->plain ? v : s->home[v], t);
 }
 
@@ -196,15 +199,16 @@ PATH_FN void PATH_NAME(walk_marked)(const td_path_state *s, const td_context *c,
     PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path), bit, t);
 }
 
-/* The plain variant: a vertex pushes along a whole list. */
-PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, uint32_t v, const uint64_t *offsets,
-                                  const uint32_t *targets, program_message before, program_message message,
-                                  td_path_tally *t)
+/* The plain variant: a vertex pushes along every step-th edge of a list, which begins with edge number `begin`. */
+PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, uint32_t v, const uint32_t *targets,
+                                  uint64_t begin, uint64_t end, uint32_t step, program_message before,
+                                  program_message message, td_path_tally *t)
 {
-    for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
+    uint64_t edges = begin < end ? (end - begin + step - 1) / step : 0;
+    for (uint64_t e = begin; e < end; e += step)
         if (!PROGRAM_PEELS || targets[e] != v) PATH_NAME(deposit)(s, c, targets[e], e, before, message, true, t);
-    t->loaded += offsets[v + 1] - offsets[v];
-    t->edges += offsets[v + 1] - offsets[v];
+    t->loaded += edges;
+    t->edges += edges;
 }
 
 /* The level of a change: its power of two. */
@@ -228,13 +232,20 @@ PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32
     t->moved += (double)fresh - (double)old;
     t->value += (double)old;
     t->fresh += (double)fresh;
-    t->levels[PATH_NAME(level)(change)] += change;
+    PATH_LEVEL(t, PATH_NAME(level)(change), change);
     if (PROGRAM_MEASURE == TD_MEASURE_SUM) t->residual += change;
     else if (!(change <= t->residual)) t->residual = change; /* NaN stays */
 #endif
     if (!PATH_NAME(wants)(s, c, fresh, old)) return;
     t->wanting++;
     PATH_NAME(trigger)(s, v, t);
+}
+
+/* Applies a vertex that no path of its group enters, before any of them is walked: all that leave it read one value. */
+PATH_FN void PATH_NAME(open)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    t->scanned++;
+    PATH_NAME(settle)(s, c, v, UINT32_MAX, t);
 }
 
 /* The values before the first deposit, and the paths that must be walked first. */
