@@ -7,6 +7,9 @@
  *   PATH_FENCE()                            orders writes before it and reads after it
  *   PATH_DEPOSITED()                        the same behind an atomic, which may be ordered by itself
  *   PATH_LEVEL(t, level, change)            adds to a level of the tally
+ *   PATH_LATE(s, v, t)                      whether the paths of a vertex are marked later, by many threads
+ *   PATH_PROXY(s, c, w, brought, t)         whether a proxy has taken a deposit for w
+ *   PATH_COLLECT(s, c, v, t)                deposits what a proxy holds for v
  *
  * A value is a function of what was deposited at the vertex, so that it may be computed late, by several threads, or
  * from an older sum: whoever reads the vertex next computes it again. Intended races:
@@ -34,7 +37,7 @@ PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tall
 PATH_FN void PATH_NAME(notify)(const td_path_state *s, uint32_t v, uint32_t walked, td_path_tally *t)
 {
     bool passed = false;
-    if (s->plain) return;
+    if (s->plain || PATH_LATE(s, v, t)) return;
     for (uint64_t i = s->place_offsets[v]; i < s->place_offsets[v + 1]; i++) {
         uint32_t bit = s->places[i];
         if (bit != walked || passed) PATH_NAME(mark)(s, bit, t);
@@ -92,6 +95,7 @@ PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint
 {
     program_value *values = (program_value *)s->values;
     if (s->rounds != 0 && PATH_PEEK(&s->rounds[v]) == s->round) return;
+    PATH_COLLECT(s, c, v, t);
     program_value old = PATH_PEEK(&values[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
     if (!PATH_NAME(wants)(s, c, fresh, old) || !PATH_SWAP(&values[v], old, fresh)) return;
     t->updates++;
@@ -127,25 +131,40 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
     if (ends && to < PATH_PEEK(&((program_value *)s->values)[w])) PATH_NAME(trigger)(s, w, t);
 }
 #elif PROGRAM_SUM == TD_SUM_MIN
+PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought, bool ends,
+                                td_path_tally *t)
+{
+    (void)c;
+    t->deposits++;
+    PATH_LOWER(&((program_accum *)s->sums)[w], brought);
+    if (ends) PATH_NAME(trigger)(s, w, t);
+}
+
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                 program_message before, program_message message, bool ends, td_path_tally *t)
 {
     (void)before, (void)e;
     program_accum brought = PATH_GATHER(s, c, message, e);
     if (brought >= PATH_PEEK(&((program_value *)s->values)[w])) return;
-    PATH_LOWER(&((program_accum *)s->sums)[w], brought);
-    if (ends) PATH_NAME(trigger)(s, w, t);
+    if (!ends || !PATH_PROXY(s, c, w, brought, t)) PATH_NAME(receive)(s, c, w, brought, ends, t);
 }
 #else
+PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum change, bool ends,
+                                td_path_tally *t)
+{
+    t->deposits++;
+    program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
+    if (!ends) return;
+    program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
+    if (PATH_NAME(wants)(s, c, program_apply(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+}
+
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                 program_message before, program_message message, bool ends, td_path_tally *t)
 {
     (void)e;
     program_accum change = PATH_GATHER(s, c, message, e) - PATH_GATHER(s, c, before, e);
-    program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
-    if (!ends) return;
-    program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
-    if (PATH_NAME(wants)(s, c, program_apply(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+    if (!ends || !PATH_PROXY(s, c, w, change, t)) PATH_NAME(receive)(s, c, w, change, ends, t);
 }
 #endif
 

@@ -87,6 +87,24 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
 
 enum { ID = sizeof(uint32_t), OFFSET = sizeof(uint64_t) };
 
+enum { WORD_NEXT, WORD_LATE, WORDS }; /* of the counters that every launch finds at 0 */
+
+/* Core numbers have counts, not sums, and no proxies for them. */
+static bool has_proxies(const td_paths_job *self)
+{
+    return self->set.proxy > 0 && self->cpu.kernels->schedule != TD_SCHEDULE_PEEL;
+}
+
+/* Vertices whose paths are marked by whole blocks; those that a launch applies more often than its list has room for are
+ * marked by their threads. */
+static uint32_t late_room(const td_paths_job *self)
+{
+    const td_paths *p = &self->paths;
+    uint64_t room = 2 * (p->edges + (self->steps.state.back ? p->paths : 0)) / TD_PATH_LATE + 1;
+    if (self->index.most_places < TD_PATH_LATE) return 0;
+    return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
 static td_status declare_paths(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
@@ -104,6 +122,10 @@ static td_status declare_paths(td_paths_job *self)
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->places, places, ID, "paths of vertices"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->home, n, ID, "home paths of vertices"));
     if (!self->one_group) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->members, n, ID, "vertices of groups"));
+    if (has_proxies(self)) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->hubs, td_gpu_words(job), ID, "vertices with proxies"));
+    s->late_room = late_room(self);
+    if (s->late_room > 0) TD_CHECK(td_gpu_new(job, &s->late, s->late_room, ID, "vertices of many edges"));
+    TD_CHECK(td_gpu_new(job, &self->gpu->words, WORDS, ID, "counters"));
     if (!self->set.priority) return TD_OK;
     TD_CHECK(td_gpu_new(job, &self->gpu->args.ranks, p->partitions, sizeof(uint8_t), "priorities of partitions"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.order, p->partitions, ID, "order of partitions"));
@@ -196,6 +218,21 @@ static td_status send_lists(td_paths_job *self)
     return send(job, args->paths.place_offsets, self->steps.state.place_offsets, n + 1, OFFSET);
 }
 
+/* The vertices of high in-degree, in the view of the program. */
+static td_status send_hubs(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    uint32_t *map;
+    if (!has_proxies(self)) return TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&map, td_gpu_words(job), "vertices with proxies"));
+    for (uint32_t v = 0; v < job->graph->vertices; v++)
+        if (td_cpu_pull_degree(&self->cpu, v) >= self->set.proxy) map[v / 32] |= 1u << (v & 31u);
+    td_status status = send(job, self->gpu->args.paths.hubs, map, td_gpu_words(job), ID);
+    if (status == TD_OK) status = td_stream_synchronize(job->stream);
+    td_free(map);
+    return status;
+}
+
 /* Core numbers: where the counts of a vertex begin. */
 static td_status send_counts(td_paths_job *self)
 {
@@ -215,11 +252,13 @@ static td_status fill(td_paths_job *self)
     TD_CHECK(s->plain ? send_lists(self) : send_paths(self));
     TD_CHECK(send(job, s->out_offsets, job->graph->out.offsets, n + 1, OFFSET));
     TD_CHECK(send_counts(self));
+    if (!s->plain) TD_CHECK(send_hubs(self));
     if (words > 0) TD_CHECK(td_stream_fill(job->stream, s->marks, 0, words * ID));
     if (s->rounds != NULL) TD_CHECK(td_stream_fill(job->stream, s->rounds, 0, n * ID));
     s->values = job->state.values;
     s->messages = job->state.messages;
     s->vertices = job->graph->vertices;
+    if (s->late != NULL) s->late_count = &self->gpu->words[WORD_LATE];
     self->gpu->args.lists = s->plain ? (uint32_t)self->cpu.lists : 0;
     return td_stream_synchronize(job->stream);
 }
@@ -352,13 +391,25 @@ static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_a
     return TD_OK;
 }
 
+/* Marks the paths of the vertices that the launch before has listed. */
+static td_status launch_notices(td_paths_job *self, td_paths_step step, const td_paths_args *args)
+{
+    const td_gpu_job *job = &self->gpu->job;
+    bool lists = step == TD_PATHS_WALK || step == TD_PATHS_INIT || step == TD_PATHS_OPEN || step == TD_PATHS_BALANCE;
+    if (!lists || args->paths.late == NULL) return TD_OK;
+    return td_gpu_launch_blocks(job, job->stream, &job->kernels->path_notices,
+                                (uint64_t)job->device->properties.multiprocessors, 0, args);
+}
+
 /* A launch between an empty tally and its copy at the host. */
 static td_status count_launch(td_paths_job *self, td_paths_step step, const td_paths_args *args, td_path_tally *out)
 {
     td_paths_gpu *gpu = self->gpu;
     td_stream *stream = gpu->job.stream;
     TD_CHECK(td_stream_fill(stream, gpu->args.tally, 0, sizeof(td_path_tally)));
+    if (gpu->words != NULL) TD_CHECK(td_stream_fill(stream, gpu->words, 0, WORDS * ID));
     TD_CHECK(launch(self, step, args));
+    TD_CHECK(launch_notices(self, step, args));
     TD_CHECK(td_stream_copy(stream, gpu->tally, gpu->args.tally, sizeof(td_path_tally), TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(stream));
     *out = *gpu->tally;
@@ -378,6 +429,7 @@ td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, boo
     td_paths_args args = args_of(self);
     args.first_partition = group->first_partition;
     args.partitions = group->partitions;
+    args.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
     if (ranks) {
         args.ranks = self->gpu->args.ranks;
         TD_CHECK(td_stream_fill(job->stream, args.classes, 0, 2 * TD_PATH_CLASSES * ID));

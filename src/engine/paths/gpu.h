@@ -9,6 +9,7 @@ typedef struct td_paths_gpu {
     td_gpu_job job;
     td_paths_args args;      /* arrays on the GPU */
     uint32_t *members;       /* index.members, on the GPU */
+    uint32_t *words;         /* counters that every launch finds at 0 (gpu.c) */
     td_path_tally *tally;    /* the host's copy, pinned if possible */
     bool pinned;
 } td_paths_gpu;

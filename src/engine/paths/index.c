@@ -84,6 +84,9 @@ static td_status make_places(td_paths_job *self)
         before += count;
     }
     for_sources(self, put_place);
+    for (uint64_t v = 0; v < n; v++)
+        if (index->place_offsets[v + 1] - index->place_offsets[v] > index->most_places)
+            index->most_places = index->place_offsets[v + 1] - index->place_offsets[v];
     return TD_OK;
 }
 

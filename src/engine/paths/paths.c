@@ -10,6 +10,9 @@
 static td_status check_request(const td_program *program, const td_run_options *options)
 {
     const td_program_info *info = program->info;
+    if (program->cpu->edge != NULL)
+        return td_fail(TD_USAGE, "%s chooses edges for whole components, sweep by sweep, and paths would gain nothing; "
+                                 "{engine} cpu or resident runs it", info->name);
     if (!info->order_free)
         return td_fail(TD_USAGE, "%s computes a number of rounds, and the engine paths has none: every path proceeds by "
                                  "itself; {engine} cpu or resident runs it", info->name);
@@ -111,6 +114,7 @@ static td_status open_job(td_paths_job *self, td_run *run, const td_run_options 
 {
     self->run = run;
     self->options = options;
+    run->async = true;
     TD_CHECK(td_paths_read_settings(options->settings, &self->set));
     self->cpu.bare = self->cpu.by_rounds = true;
     return td_cpu_job_open(&self->cpu, run, options);
@@ -170,6 +174,7 @@ static td_status plan_paths(td_plan *plan)
     td_paths_job self = {.run = &run, .options = &plan->options};
     const td_program_info *info = plan->program->info;
     TD_CHECK(check_request(plan->program, &plan->options));
+    if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(td_paths_check_cores(plan->options.settings));
     TD_CHECK(td_paths_read_settings(plan->options.settings, &self.set));
     TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
     self.cpu.bare = self.cpu.by_rounds = true;

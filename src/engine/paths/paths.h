@@ -28,6 +28,8 @@ typedef struct td_paths_settings {
     bool layers;     /* groups in the order of their layers, each until it is final */
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
     bool balance;    /* a group whose vertices want changes of one sign is multiplied by a factor */
+    bool steal;      /* GPUs: a free warp takes the next partition */
+    uint64_t proxy;  /* GPUs: in-degree from which a vertex has proxies; 0: none */
     double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
 
@@ -35,6 +37,7 @@ extern const td_setting td_paths_setting_table[];
 td_status td_paths_read_settings(const td_settings *settings, td_paths_settings *out);
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
+td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {
@@ -47,6 +50,7 @@ typedef struct td_paths_index {
     uint64_t *member_offsets; /* groups + 1 */
     uint32_t *openers;        /* groups: of its members, the first that no path of the group enters */
     uint64_t words;           /* of marks */
+    uint64_t most_places;     /* of a vertex */
 } td_paths_index;
 
 /* A group of partitions that is processed until it is final. */

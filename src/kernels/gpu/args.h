@@ -522,6 +522,7 @@ typedef struct td_paths_args {
     uint8_t *ranks;               /* classes of its partitions; 0: they are walked in the order of storage */
     uint32_t *order;              /* the marked ones, class by class */
     uint32_t *classes;            /* TD_PATH_CLASSES counts of marked partitions, then of those listed */
+    uint32_t *next;               /* the next partition that a free warp takes; 0: warps take turns */
     td_gpu_list list_of[2];       /* the variant without paths: adjacencies that vertices push along */
     uint32_t lists;
     uint8_t stores;               /* path_rescales: values are replaced */

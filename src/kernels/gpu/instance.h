@@ -102,7 +102,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
 #if PROGRAM_LINEAR && PROGRAM_SHARES
     KERNEL(path_totals), KERNEL(path_rescales),
 #endif
-    KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_pushes),
+    KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
+    KERNEL(path_pushes),
 #else
     KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
     KERNEL(label_all),

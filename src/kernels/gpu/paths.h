@@ -18,8 +18,112 @@
 #define PATH_FENCE() TD_FENCE()
 #define PATH_DEPOSITED() TD_FENCE()
 #define PATH_LEVEL(t, level, change) (void)TD_ADD(&(t)->block->levels[level], (change))
+#define PATH_LATE(s, v, t) path_is_late((s), (v), (t))
+#if PROGRAM_PEELS
+#define PATH_PROXY(s, c, w, brought, t) false
+#define PATH_COLLECT(s, c, v, t) ((void)0)
+#else
+#define PATH_PROXY(s, c, w, brought, t) path_takes_proxy((s), (c), (w), (brought), (t))
+#define PATH_COLLECT(s, c, v, t) path_collect((s), (c), (v), (t))
+#endif
+
+/* A vertex with many edges: one thread would mark their paths for a long time. It is listed, and path_notices marks. */
+TD_DEVICE bool path_is_late(const td_path_state *s, uint32_t v, td_path_tally *t)
+{
+    if (s->late == 0 || s->place_offsets[v + 1] - s->place_offsets[v] < TD_PATH_LATE) return false;
+    uint32_t at = TD_ADD(s->late_count, 1u);
+    if (at >= s->late_room) return false; /* listed several times; path_notices knows the room */
+    s->late[at] = v;
+    t->late++;
+    return true;
+}
+
+/* Proxies (DiGraph, section 3.2.2): deposits of a warp for vertices of high in-degree are gathered in shared memory, and
+ * deposited when the warp's partition ends, or before a lane of the warp applies the vertex. A vertex has one slot, which
+ * another one may hold: then its deposits go to the master. */
+#define PATH_NO_VERTEX 0xffffffffu
+typedef struct td_path_proxies {
+    uint32_t vertex[TD_PATH_SLOTS];
+    program_accum sum[TD_PATH_SLOTS];
+} td_path_proxies;
+
+#if !PROGRAM_PEELS
+TD_DEVICE program_accum path_no_deposit(const td_context *c)
+{
+    (void)c;
+#if PROGRAM_SUM == TD_SUM_MIN
+    return program_zero(c);
+#else
+    return 0;
+#endif
+}
+
+TD_DEVICE uint32_t path_slot(uint32_t v) { return (v ^ v / TD_PATH_SLOTS) % TD_PATH_SLOTS; }
+
+TD_DEVICE bool path_takes_proxy(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought,
+                                td_path_tally *t)
+{
+    (void)c;
+    if (t->proxies == 0 || !bit_of(s->hubs, w)) return false;
+    uint32_t slot = path_slot(w), *held = &t->proxies->vertex[slot];
+    if (TD_PEEK(held) != w && (TD_PEEK(held) != PATH_NO_VERTEX || !TD_SWAP_VALUE(held, PATH_NO_VERTEX, w))) return false;
+#if PROGRAM_SUM == TD_SUM_MIN
+    TD_LOWER(&t->proxies->sum[slot], brought);
+#else
+    TD_ADD(&t->proxies->sum[slot], brought);
+#endif
+    t->proxied++;
+    return true;
+}
+
+/* Empties a slot; returns what it held. */
+TD_DEVICE program_accum path_take(td_path_proxies *proxies, uint32_t slot, const td_context *c)
+{
+    program_accum held;
+    do held = TD_PEEK(&proxies->sum[slot]);
+    while (!TD_SWAP_VALUE(&proxies->sum[slot], held, path_no_deposit(c)));
+    return held;
+}
+
+TD_DEVICE void path_collect(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t);
+#endif
 
 #include "kernels/path_walk.h"
+
+#if !PROGRAM_PEELS
+TD_DEVICE void path_collect(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    if (t->proxies == 0 || TD_PEEK(&t->proxies->vertex[path_slot(v)]) != v) return;
+    program_accum held = path_take(t->proxies, path_slot(v), c);
+    if (held != path_no_deposit(c)) path_receive(s, c, v, held, false, t);
+}
+
+/* The partition ends: everything goes to the masters. All lanes call. */
+TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_tally *t)
+{
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    for (uint32_t slot = td_lane(); t->proxies != 0 && slot < TD_PATH_SLOTS; slot += TD_WARP) {
+        uint32_t v = TD_PEEK(&t->proxies->vertex[slot]);
+        if (v == PATH_NO_VERTEX) continue;
+        program_accum held = path_take(t->proxies, slot, c);
+        TD_POKE(&t->proxies->vertex[slot], PATH_NO_VERTEX);
+        if (held != path_no_deposit(c)) path_receive(s, c, v, held, true, t);
+    }
+    TD_WARP_BARRIER(TD_ALL_LANES);
+}
+
+TD_DEVICE void path_clear_proxies(td_path_proxies *proxies, const td_context *c)
+{
+    for (uint32_t slot = td_lane(); slot < TD_PATH_SLOTS; slot += TD_WARP) {
+        TD_POKE(&proxies->vertex[slot], PATH_NO_VERTEX);
+        TD_POKE(&proxies->sum[slot], path_no_deposit(c));
+    }
+    TD_WARP_BARRIER(TD_ALL_LANES);
+}
+#else
+TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_tally *t) { (void)s, (void)c, (void)t; }
+TD_DEVICE void path_clear_proxies(td_path_proxies *proxies, const td_context *c) { (void)proxies, (void)c; }
+#endif
 
 /* The counters of a block, in shared memory: set to zero, and added to the launch's. All threads call. */
 TD_DEVICE td_path_tally path_begin_tally(td_path_tally *block)
@@ -150,20 +254,65 @@ TD_DEVICE uint32_t path_listed(const td_paths_args *a)
     return count;
 }
 
+/* The next partition of the walk: the warps take turns, or (a.next) whichever warp is free takes it. All lanes call. */
+TD_DEVICE uint32_t path_next(const td_paths_args *a, uint32_t before, uint32_t warps)
+{
+    uint32_t next = 0;
+    if (a->next == 0) return before + warps;
+    if (td_lane() == 0) next = TD_ADD(a->next, 1u);
+    return TD_SHUFFLE(TD_ALL_LANES, next, 0);
+}
+
+/* The edges of the lane that walked most, of all lanes; `longest`: a word of shared memory. */
+TD_DEVICE uint32_t path_longest(uint32_t *longest, uint32_t edges)
+{
+    if (td_lane() == 0) TD_STORE(longest, 0u);
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    if (edges > 0) TD_MAX(longest, edges);
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    uint32_t most = TD_LOAD(longest);
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    return most;
+}
+
 /* Walks the listed partitions, or those of the group, a warp each. */
 TD_KERNEL(path_walks, td_paths_args)
 {
     TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
     const td_context c = kernel_context(&a.state);
     td_path_tally t = path_begin_tally(block);
-    uint32_t count = a.ranks != 0 ? path_listed(&a) : a.partitions, warps = td_global_threads() / TD_WARP;
-    for (uint32_t i = td_global_thread() / TD_WARP; i < count; i += warps) {
-        uint64_t before = t.paths;
+    uint32_t warp = td_global_thread() / TD_WARP, warps = td_global_threads() / TD_WARP;
+    uint32_t count = a.ranks != 0 ? path_listed(&a) : a.partitions;
+    if (a.paths.hubs != 0) t.proxies = &proxies[td_warp()];
+    if (a.paths.hubs != 0) path_clear_proxies(t.proxies, &c);
+    for (uint32_t i = a.next != 0 ? path_next(&a, 0, 0) : warp; i < count; i = path_next(&a, i, warps)) {
+        uint64_t before = t.loaded;
         path_walk_lane(&a.paths, &c, a.ranks != 0 ? a.order[i] : a.first_partition + i, &t);
-        bool walked = TD_BALLOT(TD_ALL_LANES, t.paths != before) != 0;
-        if (walked && td_lane() == 0) t.listed++;
-        if (walked && td_lane() == 0 && a.ranks != 0) t.ranked++;
+        path_flush(&a.paths, &c, &t);
+        uint32_t most = path_longest(&longest[td_warp()], (uint32_t)(t.loaded - before));
+        if (most == 0 || td_lane() > 0) continue;
+        t.listed++;
+        t.ranked += a.ranks != 0;
+        t.stolen += a.next != 0 && i % warps != warp;
+        t.lane_slots += (uint64_t)most * TD_WARP;
     }
+    path_end_tally(&t, a.tally);
+}
+
+/* Marks the paths of the vertices that are listed as late, a block each. */
+TD_KERNEL(path_notices, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    const td_path_state *s = &a.paths;
+    td_path_tally t = path_begin_tally(block);
+    uint32_t count = *s->late_count < s->late_room ? *s->late_count : s->late_room;
+    for (uint32_t i = td_block(); i < count; i += td_blocks())
+        for (uint64_t p = s->place_offsets[s->late[i]] + td_thread(); p < s->place_offsets[s->late[i] + 1]; p += td_threads()) {
+            path_mark(s, s->places[p], &t);
+            t.notices++;
+        }
     path_end_tally(&t, a.tally);
 }
 
@@ -224,3 +373,7 @@ TD_KERNEL(path_pushes, td_paths_args)
 #undef PATH_FENCE
 #undef PATH_DEPOSITED
 #undef PATH_LEVEL
+#undef PATH_LATE
+#undef PATH_PROXY
+#undef PATH_COLLECT
+#undef PATH_NO_VERTEX

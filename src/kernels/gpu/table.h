@@ -68,6 +68,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(path_ranks, td_paths_args);
     TD_GPU_KERNEL(path_orders, td_paths_args);
     TD_GPU_KERNEL(path_walks, td_paths_args);
+    TD_GPU_KERNEL(path_notices, td_paths_args);
     TD_GPU_KERNEL(path_pushes, td_paths_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
