@@ -114,6 +114,28 @@ TEST(proxies_save_deposits_at_masters)
     td_graph_destroy(graph);
 }
 
+/* Vertex 10 receives 1 from 1 .. 8 by proxy and 100 from 9, whose path applies it: what the proxy holds is read first, so
+ * that no vertex is applied twice. */
+TEST(a_path_reads_the_proxies_of_its_warp)
+{
+    uint32_t ends[19][2] = {[18] = {10, 11}};
+    uint32_t weights[19] = {[18] = 1};
+    for (uint32_t i = 0; i < 9; i++) {
+        ends[2 * i][0] = 0, ends[2 * i][1] = i + 1, weights[2 * i] = 1;
+        ends[2 * i + 1][0] = i + 1, ends[2 * i + 1][1] = 10, weights[2 * i + 1] = i == 8 ? 100 : 1;
+    }
+    td_graph *graph = test_graph_of(12, ends, weights, 19, false);
+    td_run_options options = on_gpu("sssp", graph);
+    options.source = 0;
+    td_run *run = run_of("sssp", graph, options, "paths.layers=off paths.proxy=1");
+    printf("     %" PRIu64 " updates\n", counted(run, "updates"));
+    CHECK(counted(run, "proxied") > 0);
+    CHECK_EQ(counted(run, "updates"), 11);
+    CHECK_EQ(((const uint32_t *)run->values)[11], 3);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 TEST(packed_lanes_waste_less)
 {
     td_graph *graph = named("grid 30x40");

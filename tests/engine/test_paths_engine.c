@@ -106,6 +106,23 @@ TEST(a_value_travels_the_length_of_a_path_in_one_round)
     td_pool_destroy(pool);
 }
 
+/* Paths 0 -> 2 -> 3 -> 4 and 2 -> 1, which is stored first. The first one passes through 2 and applies it, so that its
+ * value goes on at once: each path is walked once. */
+TEST(the_path_that_passes_through_a_vertex_applies_it)
+{
+    static const uint32_t ends[][2] = {{0, 2}, {2, 3}, {3, 4}, {2, 1}};
+    td_pool *pool = pool_of(1);
+    td_graph *graph = test_graph_of(5, ends, NULL, 4, false);
+    td_run_options options = {.pool = pool, .engine = "paths", .has_source = true, .source = 0};
+    td_run *run = run_of("bfs", graph, options, "paths.layers=off");
+    CHECK_EQ(counted(run, "paths"), 2);
+    CHECK_EQ(counted(run, "paths_walked"), 2);
+    CHECK_EQ(((const uint32_t *)run->values)[4], 3);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
 /* PageRank changes every vertex of these graphs at least once, so that as many updates as vertices are one for each. */
 TEST(on_an_acyclic_graph_every_vertex_is_updated_once)
 {
