@@ -188,6 +188,7 @@ TEST(vertices_of_many_edges_have_their_paths_marked_by_blocks)
     td_run *run = run_of("bfs", graph, options, "");
     CHECK(counted(run, "late_vertices") > 0);
     CHECK_EQ(((const uint32_t *)run->values)[LEAVES + 1], 3);
+    for (uint32_t i = 1; i <= LEAVES; i++) CHECK_EQ(((const uint32_t *)run->values)[i], 2);
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

@@ -106,18 +106,19 @@ TEST(a_value_travels_the_length_of_a_path_in_one_round)
     td_pool_destroy(pool);
 }
 
-/* Paths 0 -> 2 -> 3 -> 4 and 2 -> 1, which is stored first. The first one passes through 2 and applies it, so that its
- * value goes on at once: each path is walked once. */
+/* P is 4 -> 1 -> 0 -> 2 -> 5 -> 7, Q 2 -> 3 -> 0, which is stored first, because it ends at 0; beside them 1 -> 6 and
+ * 5 -> 8. P brings the source's level to 0, which Q applies; P takes it on through 2, which P itself applies, to 7, and Q
+ * follows: each of the two is walked twice. If Q applied 2, P would have to be walked a third time. */
 TEST(the_path_that_passes_through_a_vertex_applies_it)
 {
-    static const uint32_t ends[][2] = {{0, 2}, {2, 3}, {3, 4}, {2, 1}};
+    static const uint32_t ends[][2] = {{4, 1}, {1, 0}, {0, 2}, {2, 5}, {5, 7}, {2, 3}, {3, 0}, {1, 6}, {5, 8}};
     td_pool *pool = pool_of(1);
-    td_graph *graph = test_graph_of(5, ends, NULL, 4, false);
-    td_run_options options = {.pool = pool, .engine = "paths", .has_source = true, .source = 0};
-    td_run *run = run_of("bfs", graph, options, "paths.layers=off");
-    CHECK_EQ(counted(run, "paths"), 2);
-    CHECK_EQ(counted(run, "paths_walked"), 2);
-    CHECK_EQ(((const uint32_t *)run->values)[4], 3);
+    td_graph *graph = test_graph_of(9, ends, NULL, 9, false);
+    td_run_options options = {.pool = pool, .engine = "paths", .has_source = true, .source = 4};
+    td_run *run = run_of("bfs", graph, options, "");
+    CHECK_EQ(counted(run, "paths"), 4);
+    CHECK_EQ(counted(run, "paths_walked"), 6);
+    CHECK_EQ(((const uint32_t *)run->values)[7], 5);
     td_run_destroy(run);
     td_graph_destroy(graph);
     td_pool_destroy(pool);
