@@ -7,6 +7,7 @@
 #include "bench.h"
 
 #include "base/log.h"
+#include "gpu/set.h"
 #include "graph_text.h"
 
 #include <inttypes.h>
@@ -18,23 +19,30 @@ static const char *const usual_graphs[] = {"web18", NULL};
 static const char *const programs[] = {"pagerank", "adsorption", "sssp", "bfs", "kcore", "labels"};
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
+enum { ANYWHERE, ON_CORES, ON_A_GPU }; /* where a contender runs */
+
 typedef struct contender {
     const char *name, *engine, *setting;
+    int where;
 } contender;
 
 /* The baseline is the variant without paths. */
 static const contender contenders[] = {
-    {"full", "paths", NULL},
-    {"w: no priority", "paths", "paths.variant=w"},
-    {"t: no paths", "paths", "paths.variant=t"},
-    {"layers=off", "paths", "paths.layers=off"},
-    {"balance=off", "paths", "paths.balance=off"},
-    {"share=1", "paths", "paths.share=1"},
-    {"merge=off", "paths", "paths.merge=off"},
-    {"merge=free", "paths", "paths.merge=free"},
-    {"acyclic=on", "paths", "paths.acyclic=on"},
-    {"partition=off", "paths", "paths.partition=off"},
-    {"cpu --async", "cpu", NULL},
+    {"full", "paths", NULL, ANYWHERE},
+    {"w: no priority", "paths", "paths.variant=w", ANYWHERE},
+    {"t: no paths", "paths", "paths.variant=t", ANYWHERE},
+    {"layers=off", "paths", "paths.layers=off", ANYWHERE},
+    {"balance=off", "paths", "paths.balance=off", ANYWHERE},
+    {"share=1", "paths", "paths.share=1", ANYWHERE},
+    {"merge=off", "paths", "paths.merge=off", ANYWHERE},
+    {"merge=free", "paths", "paths.merge=free", ANYWHERE},
+    {"acyclic=on", "paths", "paths.acyclic=on", ANYWHERE},
+    {"partition=off", "paths", "paths.partition=off", ANYWHERE},
+    {"proxy=0", "paths", "paths.proxy=0", ON_A_GPU},
+    {"steal=off", "paths", "paths.steal=off", ON_A_GPU},
+    {"pack=off", "paths", "paths.pack=off", ON_A_GPU},
+    {"cpu --async", "cpu", NULL, ON_CORES},
+    {"resident --async", "resident", NULL, ON_A_GPU},
 };
 enum { CONTENDERS = sizeof contenders / sizeof *contenders, PLAIN = 2, MOST_TRIALS = 99 };
 
@@ -47,6 +55,9 @@ typedef struct bench {
     td_bench_base base;
     td_graph *graph;
     uint32_t source;
+    bool on_gpu;             /* --devices names one */
+    bool noted[PROGRAMS];    /* what plans have to say has been printed */
+    td_cache kept;           /* the GPU, and the decomposition of the last run */
     measured of[CONTENDERS][PROGRAMS];
 } bench;
 
@@ -57,14 +68,28 @@ static uint64_t counted(const td_run *run, const char *name)
     return 0;
 }
 
-static td_status run_once(bench *b, const td_program *program, const contender *one, td_run **out)
+/* Runs a plan, which says what it has to say once for a program. */
+static td_status run_plan(bench *b, const td_program *program, int p, const td_run_options *how, td_run **out)
+{
+    td_plan *plan = NULL;
+    TD_CHECK(td_plan_create(&plan, td_engine_named(how->engine), program, b->graph, how));
+    plan->note_printed = plan->view_printed = b->noted[p];
+    b->noted[p] |= plan->note[0] != 0;
+    td_status status = td_plan_execute(plan, out);
+    td_plan_destroy(plan);
+    return status;
+}
+
+static td_status run_once(bench *b, int p, const contender *one, td_run **out)
 {
     td_status status = TD_OK;
+    const td_program *program = td_program_named(programs[p]);
     td_settings settings = {0};
     td_run_options how = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
-                          .mode = td_program_has_async(program) ? TD_MODE_ASYNC : TD_MODE_DEFAULT, .engine = one->engine, .source = b->source};
+                          .mode = td_program_has_async(program) ? TD_MODE_ASYNC : TD_MODE_DEFAULT, .engine = one->engine, .source = b->source,
+                          .devices = b->on_gpu ? b->base.settings->devices : NULL, .cache = b->on_gpu ? &b->kept : NULL};
     if (one->setting != NULL) TD_TRY(td_settings_add(&settings, one->setting));
-    status = td_run_program(out, program, b->graph, &how);
+    status = run_plan(b, program, p, &how, out);
 done:
     td_settings_clear(&settings);
     return status;
@@ -114,8 +139,8 @@ static td_status run_contender(bench *b, int c, int p, td_run **first)
     int trials = (int)b->base.settings->trials;
     for (int i = 0; i < trials; i++) {
         td_progress_text("%s: %s, %s", b->base.name, programs[p], contenders[c].name);
-        TD_TRY(run_once(b, td_program_named(programs[p]), &contenders[c], &run));
-        seconds[i] = run->seconds;
+        TD_TRY(run_once(b, p, &contenders[c], &run));
+        seconds[i] = b->on_gpu ? run->device_seconds : run->seconds; /* an emulated GPU has a clock of its own */
         note(&b->of[c][p], run, middle(seconds, i + 1));
         if (*first != NULL) TD_TRY(compare(b, *first, run, contenders[c].name));
         if (*first != NULL) td_run_destroy(run);
@@ -132,6 +157,11 @@ static bool takes(const bench *b, int p)
     return td_program_named(programs[p])->info->weights != TD_WEIGHTS_NEEDED || b->graph->weights != TD_WEIGHT_NONE;
 }
 
+static bool competes(const bench *b, int c)
+{
+    return contenders[c].where == ANYWHERE || (contenders[c].where == ON_A_GPU) == b->on_gpu;
+}
+
 static td_status measure(void *self)
 {
     bench *b = self;
@@ -139,9 +169,11 @@ static td_status measure(void *self)
     td_progress_text("%s: making the graph", b->base.name);
     TD_CHECK(td_bench_make_graph(&b->graph, b->base.name, b->base.pool));
     b->source = td_bench_busiest(b->graph);
+    b->on_gpu = td_gpu_is_named(b->base.settings->devices);
     for (int p = 0; p < PROGRAMS && status == TD_OK; p++) {
         td_run *first = NULL;
-        for (int c = 0; c < CONTENDERS && takes(b, p) && status == TD_OK; c++) status = run_contender(b, c, p, &first);
+        for (int c = 0; c < CONTENDERS && takes(b, p) && status == TD_OK; c++)
+            if (competes(b, c)) status = run_contender(b, c, p, &first);
         td_run_destroy(first);
     }
     return status;
@@ -150,9 +182,11 @@ static td_status measure(void *self)
 static void drop(void *self)
 {
     bench *b = self;
+    td_cache_release(&b->kept);
     td_graph_destroy(b->graph);
     b->graph = NULL;
     memset(b->of, 0, sizeof b->of);
+    memset(b->noted, 0, sizeof b->noted);
 }
 
 static void print_heading(const void *self)
@@ -187,7 +221,8 @@ static void print_table(const void *self)
     for (int p = 0; p < PROGRAMS; p++) {
         if (b->of[PLAIN][p].seconds == 0) continue;
         printf("%s, %s\n", b->base.name, programs[p]);
-        for (int c = 0; c < CONTENDERS; c++) print_row(&b->of[c][p], &b->of[PLAIN][p], contenders[c].name);
+        for (int c = 0; c < CONTENDERS; c++)
+            if (competes(b, c)) print_row(&b->of[c][p], &b->of[PLAIN][p], contenders[c].name);
     }
 }
 

@@ -14,7 +14,7 @@ static const td_arg_option options[] = {
     OPTION("scale", COUNT, scale, "N", "convert: 2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
     OPTION("trials", COUNT, trials, "N", "measurements; the median counts (default: 5)", .least = 1, .most = 99),
     OPTION("devices", TEXT, devices, "DEVICE",
-           "gpu, reorder: the GPU, cuda:0 (the default) or emu; reorder: cpu for no GPU"),
+           "gpu, reorder: the GPU, cuda:0 (the default) or emu; reorder: cpu for no GPU; paths: a GPU instead of the cores"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)"),
     {0},
@@ -94,7 +94,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure the techniques of Tandem against baselines",
-    .positional = "allocation|convert|cpu|gpu|multi|reorder [GRAPH ...]",
+    .positional = "allocation|convert|cpu|gpu|multi|paths|reorder [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
     .options = options,
@@ -115,6 +115,9 @@ const td_command td_cmd_bench = {
         "multi: several GPUs against the resident engine on the whole GPU and on one of them, against fewer GPUs, and "
         "with one thing changed at a time: stealing, costs, partition. Shows how idle the GPUs were and what deciding took. "
         "By default k23, web21 and grid3000 on cuda:0/8. On emu times are virtual.\n"
+        "paths: updates, edges and bytes loaded by the paths engine until the same tolerance, against its variants, against "
+        "itself without each of its techniques and against asynchronous vertices of another engine; with --devices on a "
+        "GPU. By default web18. On emu times are virtual.\n"
         "reorder: every order of the vertices against that of the input, for every engine, and the number of runs "
         "after which reordering pays off; GPU engines if there is a GPU. By default k18, u18 and grid500.\n"
         "docs/performance.md has results.",

@@ -36,7 +36,7 @@ static td_status path_options(const td_settings *settings, td_path_options *out)
     double numbers[TD_PATH_SETTINGS];
     TD_CHECK(td_settings_resolve(settings, "paths", path_settings, numbers, NULL));
     *out = td_path_options_of(numbers);
-    return TD_OK;
+    return td_path_settings_check(settings, out);
 }
 
 static td_status prepare_paths(td_session *session, const td_graph *graph, const td_settings *settings, td_prepared *out)

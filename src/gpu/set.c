@@ -13,6 +13,11 @@ const char *td_gpu_wanted(const td_run_options *options)
     return options->devices != NULL ? options->devices : "cuda:0";
 }
 
+bool td_gpu_is_named(const char *devices)
+{
+    return devices != NULL && (strstr(devices, "cuda") != NULL || strstr(devices, "emu") != NULL);
+}
+
 /* Opening and closing. */
 
 static td_status open_devices(td_gpu_set *set, const td_run_options *options, const char *engine)

@@ -36,6 +36,7 @@ int td_gpu_set_evict(const td_run_options *options);
 uint64_t td_gpu_set_room(const td_run_options *options, const char *engine);
 
 const char *td_gpu_wanted(const td_run_options *options);
+bool td_gpu_is_named(const char *devices); /* whether the list names a GPU; NULL: no */
 
 /* The common part of all engines' layouts. */
 typedef struct td_gpu_layout {

@@ -11,7 +11,12 @@
 #include "kernels/program.h"
 #include "layout/paths.h"
 
-enum { TD_PATH_LEVELS = 64 }; /* of changes, by powers of two: the last from a half on, the first everything tiny */
+enum {
+    TD_PATH_LEVELS = 64,  /* of changes, by powers of two: the last from a half on, the first everything tiny */
+    TD_PATH_LATE = 128,   /* GPUs: a vertex with as many edges has its paths marked by a whole block, after the launch */
+    TD_PATH_SLOTS = 64,   /* GPUs: proxies of a warp */
+    TD_PATH_CLASSES = 64, /* of partitions, by powers of the square root of two of degree times marked paths (GPUs) */
+};
 
 /* What a launch or a step did. */
 typedef struct td_path_tally {
@@ -29,15 +34,28 @@ typedef struct td_path_tally {
     double magnitude, moved, value, fresh; /* of scanned vertices: sums of the changes, of the changes with their signs, of
                             * the values, and of the values that they want */
     double share, offset, answer; /* linear programs: program_share, program_offset, and program_answer to a share of 1 */
-    uint64_t pad[14];
+    struct td_path_tally *block; /* GPUs: the counters of the thread's block, in shared memory */
+    struct td_path_proxies *proxies; /* GPUs: those of the thread's warp; 0: none */
+    uint64_t listed, ranked; /* GPUs: partitions with marked paths, and those put into classes */
+    uint64_t deposits, proxied; /* GPUs: at masters, and at proxies instead */
+    uint64_t stolen;     /* GPUs: partitions walked by another warp than the one that would have had them */
+    uint64_t lane_slots; /* GPUs: edges that a warp's lanes have time for: 32 times those of the lane with most */
+    uint64_t late;       /* GPUs: vertices whose paths were marked by blocks */
+    uint64_t pad[5];
     double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
 } td_path_tally;
-_Static_assert(sizeof(td_path_tally) % 128 == 0, "a worker's counters are apart from another's");
+
+/* The fields that add up. */
+#define TD_PATH_COUNTS(X)                                                                                       \
+    X(updates) X(reads) X(edges) X(paths) X(loaded) X(marks) X(notices) X(counted) X(scanned) X(wanting) X(listed) X(ranked) \
+    X(deposits) X(proxied) X(stolen) X(lane_slots) X(late)
+#define TD_PATH_SUMS(X) X(magnitude) X(moved) X(value) X(fresh) X(share) X(offset) X(answer)
 
 typedef struct td_path_state {
     /* The layout. Path i of partition k has bit 32 * first_word[k] + i in `marks`. */
     const uint32_t *entries;            /* vertices along the paths */
     const void *weights;
+    uint32_t weight_kind;               /* td_weight_kind; GPUs: kernels of all kinds are one */
     const uint32_t *starts, *lanes;
     const td_path_partition *partition;
     const uint32_t *first_word;         /* partitions + 1 */
@@ -57,6 +75,9 @@ typedef struct td_path_state {
     uint32_t round;
     double least;                       /* a change up to it waits for further deposits */
     double scale;                       /* by which rescales multiply values */
+    const uint32_t *hubs;               /* GPUs: bitmap of the vertices that have proxies; 0: none */
+    uint32_t *late, *late_count;        /* GPUs: vertices of TD_PATH_LATE edges and more that changed; 0: none has as many */
+    uint32_t late_room;
     bool back;                          /* values flow both ways along an edge: a path is walked back too */
     bool all;                           /* scans measure vertices that nothing reads too */
     bool plain;                         /* no paths: vertices push along their lists */

@@ -5,6 +5,11 @@
  *   PATH_ADD, PATH_LOWER, PATH_OR, PATH_AND, PATH_COUNT   atomics (COUNT: adds to a 32-bit word), the old value
  *   PATH_SWAP(place, old, fresh)            whether the value was the old one and is the fresh one now
  *   PATH_FENCE()                            orders writes before it and reads after it
+ *   PATH_DEPOSITED()                        the same behind an atomic, which may be ordered by itself
+ *   PATH_LEVEL(t, level, change)            adds to a level of the tally
+ *   PATH_LATE(s, v, t)                      whether the paths of a vertex are marked later, by many threads
+ *   PATH_PROXY(s, c, w, brought, t)         whether a proxy has taken a deposit for w
+ *   PATH_COLLECT(s, c, v, t)                deposits what a proxy holds for v
  *
  * A value is a function of what was deposited at the vertex, so that it may be computed late, by several threads, or
  * from an older sum: whoever reads the vertex next computes it again. Intended races:
@@ -24,6 +29,7 @@ PATH_FN void PATH_NAME(mark)(const td_path_state *s, uint32_t bit, td_path_tally
 PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tally *t)
 {
     if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    PATH_DEPOSITED(); /* a walk that clears the mark sees the deposit, or the mark is set again */
     PATH_NAME(mark)(s, s->plain ? v : s->home[v], t);
 }
 
@@ -31,7 +37,7 @@ PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tall
 PATH_FN void PATH_NAME(notify)(const td_path_state *s, uint32_t v, uint32_t walked, td_path_tally *t)
 {
     bool passed = false;
-    if (s->plain) return;
+    if (s->plain || PATH_LATE(s, v, t)) return;
     for (uint64_t i = s->place_offsets[v]; i < s->place_offsets[v + 1]; i++) {
         uint32_t bit = s->places[i];
         if (bit != walked || passed) PATH_NAME(mark)(s, bit, t);
@@ -89,6 +95,7 @@ PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint
 {
     program_value *values = (program_value *)s->values;
     if (s->rounds != 0 && PATH_PEEK(&s->rounds[v]) == s->round) return;
+    PATH_COLLECT(s, c, v, t);
     program_value old = PATH_PEEK(&values[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
     if (!PATH_NAME(wants)(s, c, fresh, old) || !PATH_SWAP(&values[v], old, fresh)) return;
     t->updates++;
@@ -124,25 +131,40 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
     if (ends && to < PATH_PEEK(&((program_value *)s->values)[w])) PATH_NAME(trigger)(s, w, t);
 }
 #elif PROGRAM_SUM == TD_SUM_MIN
+PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought, bool ends,
+                                td_path_tally *t)
+{
+    (void)c;
+    t->deposits++;
+    PATH_LOWER(&((program_accum *)s->sums)[w], brought);
+    if (ends) PATH_NAME(trigger)(s, w, t);
+}
+
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                 program_message before, program_message message, bool ends, td_path_tally *t)
 {
     (void)before, (void)e;
     program_accum brought = PATH_GATHER(s, c, message, e);
     if (brought >= PATH_PEEK(&((program_value *)s->values)[w])) return;
-    PATH_LOWER(&((program_accum *)s->sums)[w], brought);
-    if (ends) PATH_NAME(trigger)(s, w, t);
+    if (!ends || !PATH_PROXY(s, c, w, brought, t)) PATH_NAME(receive)(s, c, w, brought, ends, t);
 }
 #else
+PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum change, bool ends,
+                                td_path_tally *t)
+{
+    t->deposits++;
+    program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
+    if (!ends) return;
+    program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
+    if (PATH_NAME(wants)(s, c, program_apply(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+}
+
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                 program_message before, program_message message, bool ends, td_path_tally *t)
 {
     (void)e;
     program_accum change = PATH_GATHER(s, c, message, e) - PATH_GATHER(s, c, before, e);
-    program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
-    if (!ends) return;
-    program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
-    if (PATH_NAME(wants)(s, c, program_apply(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+    if (!ends || !PATH_PROXY(s, c, w, change, t)) PATH_NAME(receive)(s, c, w, change, ends, t);
 }
 #endif
 
@@ -196,15 +218,16 @@ PATH_FN void PATH_NAME(walk_marked)(const td_path_state *s, const td_context *c,
     PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path), bit, t);
 }
 
-/* The plain variant: a vertex pushes along a whole list. */
-PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, uint32_t v, const uint64_t *offsets,
-                                  const uint32_t *targets, program_message before, program_message message,
-                                  td_path_tally *t)
+/* The plain variant: a vertex pushes along every step-th edge of a list, which begins with edge number `begin`. */
+PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, uint32_t v, const uint32_t *targets,
+                                  uint64_t begin, uint64_t end, uint32_t step, program_message before,
+                                  program_message message, td_path_tally *t)
 {
-    for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
+    uint64_t edges = begin < end ? (end - begin + step - 1) / step : 0;
+    for (uint64_t e = begin; e < end; e += step)
         if (!PROGRAM_PEELS || targets[e] != v) PATH_NAME(deposit)(s, c, targets[e], e, before, message, true, t);
-    t->loaded += offsets[v + 1] - offsets[v];
-    t->edges += offsets[v + 1] - offsets[v];
+    t->loaded += edges;
+    t->edges += edges;
 }
 
 /* The level of a change: its power of two. */
@@ -228,13 +251,20 @@ PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32
     t->moved += (double)fresh - (double)old;
     t->value += (double)old;
     t->fresh += (double)fresh;
-    t->levels[PATH_NAME(level)(change)] += change;
+    PATH_LEVEL(t, PATH_NAME(level)(change), change);
     if (PROGRAM_MEASURE == TD_MEASURE_SUM) t->residual += change;
     else if (!(change <= t->residual)) t->residual = change; /* NaN stays */
 #endif
     if (!PATH_NAME(wants)(s, c, fresh, old)) return;
     t->wanting++;
     PATH_NAME(trigger)(s, v, t);
+}
+
+/* Applies a vertex that no path of its group enters, before any of them is walked: all that leave it read one value. */
+PATH_FN void PATH_NAME(open)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    t->scanned++;
+    PATH_NAME(settle)(s, c, v, UINT32_MAX, t);
 }
 
 /* The values before the first deposit, and the paths that must be walked first. */

@@ -101,12 +101,18 @@ static td_status read_arrays(td_paths *paths, const td_sidecar *file, const meta
     return TD_OK;
 }
 
+/* A program without weights sees the graph without them; the paths are the same. */
+static bool fits_weights(const meta *counts, const td_graph *graph)
+{
+    return counts->weight_kind == graph->weights || graph->weights == TD_WEIGHT_NONE;
+}
+
 static td_status check_meta(const meta *counts, const td_graph *graph, const char *file)
 {
     if (counts->version != PATHS_VERSION || counts->bytes != sizeof *counts)
         return td_fail(TD_UNSUPPORTED, "%s has version %u of paths; this Tandem has %u. Prepare it again", file,
                        counts->version, PATHS_VERSION);
-    if (counts->graph_vertices != graph->vertices || counts->edges != graph->edges || counts->weight_kind != graph->weights ||
+    if (counts->graph_vertices != graph->vertices || counts->edges != graph->edges || !fits_weights(counts, graph) ||
         counts->paths > counts->edges || counts->entries != counts->edges + counts->paths)
         return td_fail(TD_CORRUPT, "%s does not have the counts of its graph; prepare it again", file);
     return TD_OK;
@@ -151,6 +157,7 @@ td_status td_paths_load(td_paths *out, const td_graph *graph, const td_path_opti
         TD_TRY(td_fail(TD_NOT_FOUND, "%s was prepared with other settings (%s)", td_sidecar_file(file), td_sidecar_key(file)));
     TD_TRY(td_sidecar_read(file, "meta", &counts, sizeof counts, pool));
     TD_TRY(check_meta(&counts, graph, td_sidecar_file(file)));
+    counts.weight_kind = graph->weights;
     take_counts(&paths, &counts);
     TD_TRY(read_arrays(&paths, file, &counts, pool));
     TD_TRY(check_ends(&paths, &counts, td_sidecar_file(file)));

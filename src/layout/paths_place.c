@@ -280,11 +280,16 @@ static void note(td_path_stats *stats, const found *path, bool hot)
     stats->hot_edges += hot ? path->edges : 0;
 }
 
-static td_status count_block(placing *self, uint64_t block)
+/* One path: its last edge k into `last`, and the bucket of its block that it goes to. */
+typedef td_status (*path_visit)(placing *self, uint64_t block, uint64_t k, uint32_t last, const found *path, bool hot,
+                                bucket *here);
+
+/* Visits the paths that end at the vertices of a block. */
+static inline td_status each_path(placing *self, uint64_t block, path_visit visit)
 {
     const td_path_job *job = self->job;
     const td_adjacency *in = &job->graph->in;
-    bucket *counts = self->counts + block * self->buckets;
+    bucket *buckets = self->counts + block * self->buckets;
     uint32_t end = first_of(job->graph, block + 1, self->blocks);
     for (uint32_t v = first_of(job->graph, block, self->blocks); v < end; v++)
         for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++) {
@@ -292,21 +297,29 @@ static td_status count_block(placing *self, uint64_t block)
             expect(self, k);
             if (!td_edge_last(&job->passes, k, v)) continue;
             found path = walk(self, k, v);
-            bucket *here = &counts[bucket_of(self, &path, &hot)];
-            if (path.edges >= UINT32_MAX - 1)
-                return td_fail(TD_LIMIT, "a path has %llu edges; allowed are %u. Set paths.longest",
-                               (unsigned long long)path.edges, UINT32_MAX - 2);
-            here->paths++;
-            here->entries += path.edges + 1;
-            note(&self->block_stats[block], &path, hot);
+            bucket *here = &buckets[bucket_of(self, &path, &hot)];
+            TD_CHECK(visit(self, block, k, v, &path, hot, here));
         }
+    return TD_OK;
+}
+
+static td_status count_path(placing *self, uint64_t block, uint64_t k, uint32_t last, const found *path, bool hot,
+                            bucket *here)
+{
+    (void)k, (void)last;
+    if (path->edges >= UINT32_MAX - 1)
+        return td_fail(TD_LIMIT, "a path has %llu edges; allowed are %u. Set paths.longest",
+                       (unsigned long long)path->edges, UINT32_MAX - 2);
+    here->paths++;
+    here->entries += path->edges + 1;
+    note(&self->block_stats[block], path, hot);
     return TD_OK;
 }
 
 static td_status count_blocks(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    for (uint64_t block = begin; block < end; block++) TD_CHECK(count_block(context, block));
+    for (uint64_t block = begin; block < end; block++) TD_CHECK(each_path(context, block, count_path));
     return TD_OK;
 }
 
@@ -328,30 +341,21 @@ static void write_path(const placing *self, uint64_t k, uint32_t last, uint64_t 
     }
 }
 
-static void place_block(placing *self, uint64_t block)
+static td_status place_path(placing *self, uint64_t block, uint64_t k, uint32_t last, const found *path, bool hot,
+                            bucket *here)
 {
-    const td_path_job *job = self->job;
-    const td_adjacency *in = &job->graph->in;
-    bucket *places = self->counts + block * self->buckets;
-    uint32_t end = first_of(job->graph, block + 1, self->blocks);
-    for (uint32_t v = first_of(job->graph, block, self->blocks); v < end; v++)
-        for (uint64_t k = in->offsets[v]; k < in->offsets[v + 1]; k++) {
-            bool hot = false;
-            expect(self, k);
-            if (!td_edge_last(&job->passes, k, v)) continue;
-            found path = walk(self, k, v);
-            bucket *here = &places[bucket_of(self, &path, &hot)];
-            uint64_t number = here->paths++;
-            here->entries += path.edges + 1;
-            self->paths->starts[number] = (uint32_t)(path.edges + 1); /* its entries, for now */
-            write_path(self, k, v, here->entries, number);
-        }
+    (void)block, (void)hot;
+    uint64_t number = here->paths++;
+    here->entries += path->edges + 1;
+    self->paths->starts[number] = (uint32_t)(path->edges + 1); /* its entries, for now */
+    write_path(self, k, last, here->entries, number);
+    return TD_OK;
 }
 
 static td_status place_blocks(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    for (uint64_t block = begin; block < end; block++) place_block(context, block);
+    for (uint64_t block = begin; block < end; block++) TD_CHECK(each_path(context, block, place_path));
     return TD_OK;
 }
 

@@ -6,6 +6,8 @@
 #include "base/setting.h"
 #include "layout/paths.h"
 
+#include <string.h>
+
 typedef enum td_path_setting {
     TD_PATH_SET_DEPTH,
     TD_PATH_SET_MERGE,
@@ -41,6 +43,23 @@ static inline td_path_options td_path_options_of(const double *numbers)
         .longest = (uint64_t)numbers[TD_PATH_SET_LONGEST],
         .partition_edges = (uint32_t)numbers[TD_PATH_SET_PARTITION_EDGES],
     };
+}
+
+/* Whether a setting of the decomposition has an effect beside the others: cut paths are neither searched nor joined. */
+static inline bool td_path_setting_matters(const td_path_options *options, const char *name)
+{
+    return !options->acyclic || (strcmp(name, "merge") != 0 && strcmp(name, "depth") != 0);
+}
+
+/* Refuses those that are given all the same. */
+static inline td_status td_path_settings_check(const td_settings *settings, const td_path_options *options)
+{
+    static const char *const keys[] = {"paths.merge", "paths.depth"};
+    for (int i = 0; i < 2; i++)
+        if (settings != NULL && td_settings_given(settings, keys[i]) && !td_path_setting_matters(options, keys[i] + 6))
+            return td_fail(TD_USAGE, "%s has no effect beside paths.acyclic=on, which finds and cuts paths in its own way",
+                           keys[i]);
+    return TD_OK;
 }
 
 #endif

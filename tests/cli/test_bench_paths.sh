@@ -17,5 +17,12 @@ if command -v python3 >/dev/null || perl -MJSON::PP -e 1 2>/dev/null; then
     if is_json <figures.json; then good; else bad "no JSON: $(cat figures.json)"; fi
 fi
 narrow "$out" 'the table'
+equal "$(grep -c 'layers have no effect' <<<"$err")" 4 'what plans say of kcore and labels, once for each graph'
+
+# On a GPU: its own techniques, and its own asynchronous vertices.
+succeeds bench paths plain.txt --trials 1 --threads 2 --devices emu:1@unchecked --json gpu.json
+for word in full 't: no paths' proxy=0 steal=off pack=off 'resident --async'; do contains "$out" "$word" 'the table of a GPU'; done
+lacks "$out" 'cpu --async' 'the table of a GPU'
+equal "$(grep -c '"updates"' gpu.json)" $((5 * 14)) 'figures of all contenders on a GPU'
 
 finish

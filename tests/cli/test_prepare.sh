@@ -10,6 +10,7 @@ fails 2 "there is no layout 'nothing' to prepare; there is: paths" prepare nowhe
 fails 2 'prepare needs --for LAYOUT, --remove LAYOUT or --list' prepare g.tg
 fails 2 'paths.dept' prepare g.tg --for paths --set paths.dept=3
 fails 2 '0' prepare g.tg --for paths --set paths.depth=0
+fails 2 'paths.merge has no effect beside paths.acyclic=on' prepare g.tg --for paths --set paths.acyclic=on --set paths.merge=free
 fails 1 'nowhere.tg' prepare nowhere.tg --for paths
 fails 1 "g.tg has no prepared layout 'paths'" prepare g.tg --remove paths
 printf '1 2\n2 3\n' >tiny.txt
@@ -63,6 +64,16 @@ contains "$out" 'prepared beside the graph' 'the layout after the damage'
 succeeds prepare g.tg --remove paths
 if [ -e g.tg.paths ]; then bad 'the layout is still there'; else good; fi
 equal "$(cd "$folder" && ls | grep -c 'g.tg.')" 0 'files beside the graph'
+
+# Weights of a graph whose edges go both ways: programs without weights see another graph, with the same paths.
+printf '%s\n' '1 2 5' '2 1 7' '2 3 1' '3 2 4' >both.txt
+succeeds convert both.txt -o both.tg --quiet
+succeeds prepare both.tg --for paths
+for program in labels adsorption; do
+    succeeds run $program both.tg --engine paths --json both.json
+    lacks "$err" 'prepare it again' "paths of a graph with weights, $program"
+    contains "$(grep -A1 '"prepared"' both.json)" '"prepared": 1' "paths of a graph with weights, $program"
+done
 
 # Memory: what is too little is told, and nothing is left.
 succeeds gen rmat --scale 16 -o large.tg --quiet

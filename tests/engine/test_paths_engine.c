@@ -1,36 +1,23 @@
 /* The paths engine: the table of programs in its variants, and what each of its switches promises, by its counters. */
-#include "engine/table.h"
+#include "engine/paths_ways.h"
 
 #include "base/random.h"
 #include "store/gen.h"
 
-static const char *const path_variants[] = {"paths.variant=full", "paths.variant=w", "paths.variant=t"};
-static const char *const path_settings[] = {
-    "", "paths.acyclic=on", "paths.merge=free", "paths.merge=off paths.depth=1", "paths.layers=off",
-    "paths.priority=off", "paths.partition_edges=32 paths.acyclic=on", "paths.balance=off",
-    "paths.partition=off paths.pack=off", "paths.share=1", "paths.share=0.01 paths.partition_edges=40",
-};
-enum { PATH_SETTINGS = sizeof path_settings / sizeof *path_settings, PATH_WAYS = 3 * PATH_SETTINGS * WAY_THREADS };
+enum { CORE_WAYS = PATHS_WAYS * WAY_THREADS };
 
 static pools threads;
 
-/* Settings that the variant does not have are left out. */
 static td_run *run_way(void *context, subject *about, int number)
 {
     (void)context;
-    const row *of = about->row;
-    const char *variant = path_variants[number % 3], *settings = path_settings[number / 3 % PATH_SETTINGS];
     char text[400];
-    if (of->engine != NULL || of->iterations > 0 || (number % 3 > 0 && strncmp(settings, "paths.share", 11) == 0) ||
-        (number % 3 > 0 && strcmp(settings, "paths.balance=off") == 0) ||
-        (number % 3 == 2 && settings[0] != 0))
-        return NULL;
-    snprintf(text, sizeof text, "%s %s %s", variant, settings, of->settings);
-    td_run_options options = table_options(of, about->graph);
-    options.pool = threads.of[number / 3 / PATH_SETTINGS];
+    if (!paths_way_text(text, sizeof text, about->row, number, "")) return NULL;
+    td_run_options options = table_options(about->row, about->graph);
+    options.pool = threads.of[number / PATHS_WAYS];
     options.engine = "paths";
-    snprintf(about->how, sizeof about->how, "%s, %d threads", text, way_threads[number / 3 / PATH_SETTINGS]);
-    return run_of(of->program, about->graph, options, text);
+    snprintf(about->how, sizeof about->how, "%s, %d threads", text, way_threads[number / PATHS_WAYS]);
+    return run_of(about->row->program, about->graph, options, text);
 }
 
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)
@@ -44,7 +31,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 static void check(const char *program)
 {
     threads = make_pools();
-    table_ways ways = {.count = PATH_WAYS, .run = run_way, .stride = way_stride, .pool = threads.of[1]};
+    table_ways ways = {.count = CORE_WAYS, .run = run_way, .stride = way_stride, .pool = threads.of[1]};
     check_program(program, &ways);
     destroy_pools(&threads);
 }
@@ -115,6 +102,24 @@ TEST(a_value_travels_the_length_of_a_path_in_one_round)
     CHECK(counted(plain, "rounds") >= 60);
     td_run_destroy(paths);
     td_run_destroy(plain);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
+/* P is 4 -> 1 -> 0 -> 2 -> 5 -> 7, Q 2 -> 3 -> 0, which is stored first, because it ends at 0; beside them 1 -> 6 and
+ * 5 -> 8. P brings the source's level to 0, which Q applies; P takes it on through 2, which P itself applies, to 7, and Q
+ * follows: each of the two is walked twice. If Q applied 2, P would have to be walked a third time. */
+TEST(the_path_that_passes_through_a_vertex_applies_it)
+{
+    static const uint32_t ends[][2] = {{4, 1}, {1, 0}, {0, 2}, {2, 5}, {5, 7}, {2, 3}, {3, 0}, {1, 6}, {5, 8}};
+    td_pool *pool = pool_of(1);
+    td_graph *graph = test_graph_of(9, ends, NULL, 9, false);
+    td_run_options options = {.pool = pool, .engine = "paths", .has_source = true, .source = 4};
+    td_run *run = run_of("bfs", graph, options, "");
+    CHECK_EQ(counted(run, "paths"), 4);
+    CHECK_EQ(counted(run, "paths_walked"), 6);
+    CHECK_EQ(((const uint32_t *)run->values)[7], 5);
+    td_run_destroy(run);
     td_graph_destroy(graph);
     td_pool_destroy(pool);
 }
@@ -260,6 +265,7 @@ TEST(programs_and_requests_whose_results_depend_on_rounds_are_refused)
     refuse("heat", (td_run_options){0}, "", "number of rounds");
     refuse("nn", (td_run_options){0}, "", "number of rounds");
     refuse("wcc", (td_run_options){0}, "", "labels");
+    refuse("mst", (td_run_options){0}, "", "chooses edges for whole components");
     refuse("pagerank", (td_run_options){.has_iterations = true, .iterations = 5}, "", "no iterations over all vertices");
     refuse("pagerank", (td_run_options){.mode = TD_MODE_SYNC}, "", "asynchronous");
     refuse("pagerank", (td_run_options){.checkpoint = "."}, "", "checkpoint");
@@ -272,6 +278,11 @@ TEST(settings_without_effect_are_refused)
     refuse_setting("paths", "pagerank", "paths.share=0.5 paths.priority=off", "share");
     refuse_setting("paths", "pagerank", "paths.balance=on paths.variant=w", "balance");
     refuse_setting("paths", "pagerank", "paths.layers=off paths.variant=t", "layers");
+    refuse_setting("paths", "pagerank", "paths.acyclic=on paths.merge=free", "paths.merge has no effect");
+    refuse_setting("paths", "pagerank", "paths.depth=8 paths.acyclic=on", "paths.depth has no effect");
+    refuse("pagerank", (td_run_options){0}, "paths.pack=off", "paths.pack is about the threads of a GPU");
+    refuse("pagerank", (td_run_options){0}, "paths.proxy=0", "paths.proxy is about the threads of a GPU");
+    refuse("pagerank", (td_run_options){0}, "paths.steal=off", "paths.steal is about the threads of a GPU");
 }
 
 TEST(both_ways_along_edges_layers_have_no_effect_and_the_plan_says_so)

@@ -117,6 +117,11 @@ TD_DEVICE uint64_t td_emu_add_u64(uint64_t *word, uint64_t value, int order)
         __typeof__(+*(place)) fresh_ = (value);                 \
         __atomic_store((place), &fresh_, __ATOMIC_RELAXED);    \
     })
+#define TD_SWAP_VALUE(place, old, fresh)                                                                            \
+    __extension__({                                                                                                 \
+        __typeof__(+*(place)) was_ = (old), is_ = (fresh);                                                          \
+        (bool)__atomic_compare_exchange((place), &was_, &is_, 0, TD_EMU_DEVICE, __ATOMIC_RELAXED);                  \
+    })
 #define TD_READ_ONLY(place) (*(place))
 #define TD_READ_ONCE(place) (*(place))
 #define TD_READ_FOUR(words, place) \

@@ -137,7 +137,7 @@ static void warn_cpu_alone(const td_cpu_job *cpu, bool asked)
 static void choose_use(td_hybrid_job *self)
 {
     const td_cpu_job *cpu = &self->cpu;
-    bool asked = self->use >= TD_USE_GPU, named = td_hybrid_names_gpu(cpu->options->devices);
+    bool asked = self->use >= TD_USE_GPU, named = td_gpu_is_named(cpu->options->devices);
     bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->lists, cpu->options);
     bool wanted = asked || (self->use == TD_USE_AUTO && named);
     if (wanted && !can) warn_cpu_alone(cpu, asked);

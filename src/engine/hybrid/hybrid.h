@@ -158,6 +158,5 @@ uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, 
 
 /* Whether a GPU can process pages of such a run: it can only pull along one list per vertex. */
 bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options);
-bool td_hybrid_names_gpu(const char *devices);
 
 #endif

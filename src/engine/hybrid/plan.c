@@ -82,11 +82,6 @@ static td_status count_reads(td_hybrid_bytes *out, const td_program *program, co
 
 /* Devices. */
 
-bool td_hybrid_names_gpu(const char *devices)
-{
-    return devices != NULL && (strstr(devices, "cuda") != NULL || strstr(devices, "emu") != NULL);
-}
-
 bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options)
 {
     return program->info->kind == TD_KIND_GAS && lists == 1 && k->schedule != TD_SCHEDULE_PEEL &&
@@ -97,7 +92,7 @@ static bool takes_gpu(const td_program *program, const td_cpu_kernels *k, const 
                       const td_run_options *options)
 {
     td_hybrid_use use = td_hybrid_use_of(options->settings);
-    bool wanted = use >= TD_USE_GPU || (use == TD_USE_AUTO && td_hybrid_names_gpu(options->devices));
+    bool wanted = use >= TD_USE_GPU || (use == TD_USE_AUTO && td_gpu_is_named(options->devices));
     return wanted && td_hybrid_suits_gpu(program, k, uses_both_lists(program, k, file) ? 2 : 1, options);
 }
 

@@ -1,5 +1,5 @@
 /* The steps of the paths engine on the CPU's cores. */
-#include "engine/paths/paths.h"
+#include "engine/paths/gpu.h"
 
 enum { VERTICES_AT_A_TIME = 4096, PARTITIONS_AT_A_TIME = 1, WORDS_AT_A_TIME = 8 };
 
@@ -9,6 +9,7 @@ static td_cpu_kernel kernel_of(const td_cpu_kernels *k, td_paths_step step)
     case TD_PATHS_WALK: return k->path_walks;
     case TD_PATHS_PUSH: return k->path_pushes;
     case TD_PATHS_INIT: return k->path_starts;
+    case TD_PATHS_OPEN: return k->path_opens;
     case TD_PATHS_SCAN: return k->path_scans;
     case TD_PATHS_FINISH: return k->path_finishes;
     case TD_PATHS_BALANCE: return k->path_balances;
@@ -27,26 +28,18 @@ static uint32_t grain_of(td_paths_step step)
 
 static void add(td_path_tally *sum, const td_path_tally *more, int measure)
 {
-    sum->updates += more->updates;
-    sum->reads += more->reads;
-    sum->edges += more->edges;
-    sum->paths += more->paths;
-    sum->loaded += more->loaded;
-    sum->marks += more->marks;
-    sum->notices += more->notices;
-    sum->counted += more->counted;
-    sum->scanned += more->scanned;
-    sum->wanting += more->wanting;
+#define ADD(field) sum->field += more->field;
+    TD_PATH_COUNTS(ADD)
+    TD_PATH_SUMS(ADD)
+#undef ADD
     if (measure == TD_MEASURE_MAX) sum->residual = more->residual <= sum->residual ? sum->residual : more->residual;
     else sum->residual += more->residual;
-    sum->magnitude += more->magnitude;
-    sum->moved += more->moved;
-    sum->value += more->value;
-    sum->fresh += more->fresh;
-    sum->share += more->share;
-    sum->offset += more->offset;
-    sum->answer += more->answer;
     for (int l = 0; l < TD_PATH_LEVELS; l++) sum->levels[l] += more->levels[l];
+}
+
+void td_paths_add(td_paths_job *self, const td_path_tally *more)
+{
+    add(&self->sum, more, self->cpu.kernels->measure);
 }
 
 td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, uint64_t work, td_path_tally *out)
@@ -55,8 +48,12 @@ td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, ui
     *out = (td_path_tally){0};
     if (units == 0) return TD_OK;
     cpu->paths = &self->steps;
-    TD_CHECK(td_cpu_step(cpu, kernel_of(cpu->kernels, step), units, grain_of(step), work, NULL));
-    for (int w = 0; w < cpu->counting; w++) add(out, &self->steps.tallies[w], cpu->kernels->measure);
-    add(&self->sum, out, cpu->kernels->measure);
+    if (self->gpu != NULL) {
+        TD_CHECK(td_paths_gpu_do(self, step, units, out));
+    } else {
+        TD_CHECK(td_cpu_step(cpu, kernel_of(cpu->kernels, step), units, grain_of(step), work, NULL));
+        for (int w = 0; w < cpu->counting; w++) add(out, &self->steps.tallies[w], cpu->kernels->measure);
+    }
+    td_paths_add(self, out);
     return TD_OK;
 }

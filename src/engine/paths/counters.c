@@ -18,6 +18,17 @@ static uint64_t bytes_loaded(const td_paths_job *self)
     return bytes + t->loaded * k->message_bytes * (s->back ? 2 : 1);
 }
 
+static void count_gpu(td_paths_job *self)
+{
+    td_run *run = self->run;
+    const td_path_tally *t = &self->sum;
+    td_run_count(run, "deposits", t->deposits);
+    td_run_count(run, "proxied", t->proxied);
+    td_run_count(run, "partitions_stolen", t->stolen);
+    td_run_count(run, "lane_slots", t->lane_slots);
+    td_run_count(run, "late_vertices", t->late);
+}
+
 void td_paths_count(td_paths_job *self)
 {
     td_run *run = self->run;
@@ -39,6 +50,7 @@ void td_paths_count(td_paths_job *self)
     td_run_count(run, "partitions_sorted", self->sorted);
     td_run_count(run, "balances", self->balanced);
     td_run_count(run, "groups_processed", self->groups_walked);
+    if (self->gpu != NULL) count_gpu(self);
     td_run_count(run, "layers", self->one_group ? 1 : self->paths.layers);
     td_run_count(run, "paths", self->paths.paths);
     td_run_count(run, "partitions", self->paths.partitions);

@@ -10,7 +10,7 @@
  * Convergence. After a walk the changes that vertices still want are known without a look at edges, because their sums
  * are kept up to date; what mirrors do not have yet is sent first. A group is final when its vertices want at most their
  * part of the tolerance. The run ends when all vertices together want at most the tolerance (td_paths_end_pass). */
-#include "engine/paths/paths.h"
+#include "engine/paths/gpu.h"
 
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -26,13 +26,13 @@ static td_paths_group group_at(const td_paths_job *self, uint32_t g)
     const td_path_group *of = &self->paths.group[g];
     const uint64_t *offsets = self->index.member_offsets;
     return (td_paths_group){g, of->layer, of->first_partition, of->partitions, self->index.members + offsets[g],
-                            offsets[g + 1] - offsets[g], (of->flags & TD_GROUP_CYCLIC) != 0};
+                            offsets[g + 1] - offsets[g], self->index.openers[g], (of->flags & TD_GROUP_CYCLIC) != 0};
 }
 
 /* All partitions and vertices as one group. */
 static td_paths_group whole(const td_paths_job *self)
 {
-    return (td_paths_group){0, 0, 0, self->paths.partitions, NULL, self->cpu.graph->vertices, true};
+    return (td_paths_group){0, 0, 0, self->paths.partitions, NULL, self->cpu.graph->vertices, 0, true};
 }
 
 static uint32_t count_marked(const td_paths_job *self, uint32_t k)
@@ -59,7 +59,14 @@ static int by_rank(const void *a, const void *b, void *context)
     return one < other ? -1 : 1;
 }
 
-/* Lists the marked partitions of a group in the order of their priority, or of their storage. */
+/* Whether partitions are walked in the order of their priority, or of their storage: paths without cycles once
+ * (settle_once), and back and forth with fewer updates so (docs/lab/paths.md). */
+static bool is_ranked(const td_paths_job *self, const td_paths_group *group)
+{
+    return group->cyclic && self->set.priority && !self->steps.state.back;
+}
+
+/* Lists the marked partitions of a group in their order. */
 static uint32_t list_marked(td_paths_job *self, const td_paths_group *group, uint64_t *paths)
 {
     uint32_t count = 0;
@@ -71,24 +78,38 @@ static uint32_t list_marked(td_paths_job *self, const td_paths_group *group, uin
         self->rank[k] = priority_of(self, k, marked, group->layer);
         self->order[count++] = k;
     }
-    if (!group->cyclic) return count; /* settle_once */
-    if (!self->set.priority || self->steps.state.back || count < 2) return count; /* docs/lab/paths.md */
+    if (!is_ranked(self, group) || count < 2) return count;
     qsort_r(self->order, count, sizeof *self->order, by_rank, self->rank);
     self->sorted += count;
     return count;
 }
 
-/* One round: walks the marked paths of the group. */
-static td_status walk(td_paths_job *self, const td_paths_group *group, double least, uint32_t *walked)
+static td_status walk_on_cores(td_paths_job *self, const td_paths_group *group, uint32_t *walked)
 {
     uint64_t paths;
     td_path_tally tally;
-    self->steps.state.least = least;
-    self->steps.state.round++;
     self->steps.order = self->order;
     *walked = list_marked(self, group, &paths);
+    return td_paths_do(self, TD_PATHS_WALK, *walked, paths, &tally);
+}
+
+static td_status walk_on_gpu(td_paths_job *self, const td_paths_group *group, uint32_t *walked)
+{
+    td_path_tally tally;
+    TD_CHECK(td_paths_gpu_walk(self, group, is_ranked(self, group), &tally));
+    td_paths_add(self, &tally);
+    *walked = (uint32_t)tally.listed;
+    self->sorted += tally.ranked;
+    return TD_OK;
+}
+
+/* One round: walks the marked paths of the group. */
+static td_status walk(td_paths_job *self, const td_paths_group *group, double least, uint32_t *walked)
+{
+    self->steps.state.least = least;
+    self->steps.state.round++;
+    TD_CHECK(self->gpu != NULL ? walk_on_gpu(self, group, walked) : walk_on_cores(self, group, walked));
     if (*walked == 0) return TD_OK;
-    TD_CHECK(td_paths_do(self, TD_PATHS_WALK, *walked, paths, &tally));
     self->partitions_walked += *walked;
     self->rounds++;
     return td_cancel_check();
@@ -214,14 +235,28 @@ static td_status balance(td_paths_job *self, const td_paths_group *group, uint32
     return TD_OK;
 }
 
-/* Programs of real numbers, a group without cycles. In the order of storage a vertex is applied before the group's
- * other paths read it. Where a worker was ahead of another, the paths are walked again, and apply again what they pass
- * through. In later passes deposits below the threshold of the group that made them have marked nothing: a scan does. */
+/* Applies the vertices of a group without cycles where its paths begin. No path of the group enters them, so that they
+ * are final; every other vertex of the group is inside one path. So no vertex is applied twice, in whichever order the
+ * paths are walked. */
+static td_status open_group(td_paths_job *self, const td_paths_group *group)
+{
+    td_path_tally applied;
+    self->steps.state.least = 0;
+    self->steps.state.round++;
+    self->steps.list = group->members;
+    TD_CHECK(td_paths_do(self, TD_PATHS_OPEN, group->openers, group->openers, &applied));
+    self->steps.list = NULL;
+    return TD_OK;
+}
+
+/* Programs of real numbers, a group without cycles. In later passes deposits below the threshold of the group that made
+ * them have marked nothing: a scan does. */
 static td_status settle_once(td_paths_job *self, const td_paths_group *group)
 {
     uint32_t walked = 1;
     td_path_tally found;
     if (self->passes > 1) TD_CHECK(scan(self, group, 0, &found));
+    TD_CHECK(open_group(self, group));
     while (walked > 0) TD_CHECK(walk(self, group, 0, &walked));
     return TD_OK;
 }
@@ -267,6 +302,7 @@ static td_status add_row(td_paths_job *self, const td_paths_group *group, const 
     td_row row = {.direction = "paths", .active_vertices = now->updates - before->updates,
                   .active_edges = now->loaded - before->loaded, .edges = now->edges - before->edges};
     (void)group;
+    if (self->gpu != NULL) row.edges_gpu = row.edges;
     return td_cpu_end_iteration(&self->cpu, &row, began);
 }
 

@@ -8,6 +8,7 @@
 #include "engine/paths/paths.h"
 
 #include "base/alloc.h"
+#include "base/bitmap.h"
 
 void td_paths_free_index(td_paths_index *index)
 {
@@ -18,6 +19,7 @@ void td_paths_free_index(td_paths_index *index)
     td_free(index->home);
     td_free(index->members);
     td_free(index->member_offsets);
+    td_free(index->openers);
     *index = (td_paths_index){0};
 }
 
@@ -82,6 +84,9 @@ static td_status make_places(td_paths_job *self)
         before += count;
     }
     for_sources(self, put_place);
+    for (uint64_t v = 0; v < n; v++)
+        if (index->place_offsets[v + 1] - index->place_offsets[v] > index->most_places)
+            index->most_places = index->place_offsets[v + 1] - index->place_offsets[v];
     return TD_OK;
 }
 
@@ -97,6 +102,36 @@ static uint32_t group_of_bit(const td_paths_job *self, uint32_t bit)
     return paths->partition[low].group;
 }
 
+/* Marks the vertices that paths of their own groups enter. */
+static void mark_entered(const td_paths_job *self, uint64_t *entered)
+{
+    const td_paths *paths = &self->paths;
+    for (uint32_t k = 0; k < paths->partitions; k++) {
+        const td_path_partition *of = &paths->partition[k];
+        for (uint32_t p = 0; p < of->paths; p++)
+            for (uint64_t i = td_path_begin(paths, of, p) + 1; i < td_path_end(paths, of, p); i++)
+                if (self->index.owner[paths->vertices[i]] == of->group) td_bit_set(entered, paths->vertices[i]);
+    }
+}
+
+/* Lists the vertices of every group: first those that no path of it enters. */
+static td_status list_members(td_paths_job *self)
+{
+    td_paths_index *index = &self->index;
+    uint64_t n = self->cpu.graph->vertices, *entered, *next = index->member_offsets + 1;
+    TD_CHECK(TD_NEW_ZEROED(&entered, n / 64 + 1, "vertices that are entered"));
+    mark_entered(self, entered);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t v = 0; v < n; v++) {
+            uint32_t group = index->owner[v];
+            if (group == UINT32_MAX || td_bit_get(entered, v) != (round == 1)) continue;
+            index->members[next[group]++] = v;
+            if (round == 0) index->openers[group]++;
+        }
+    td_free(entered);
+    return TD_OK;
+}
+
 static td_status find_owners(td_paths_job *self)
 {
     td_paths_index *index = &self->index;
@@ -104,15 +139,14 @@ static td_status find_owners(td_paths_job *self)
     TD_CHECK(TD_NEW(&index->owner, n, "groups of vertices"));
     TD_CHECK(TD_NEW(&index->members, n, "vertices of groups"));
     TD_CHECK(TD_NEW_ZEROED(&index->member_offsets, groups + 2, "vertices of groups"));
+    TD_CHECK(TD_NEW_ZEROED(&index->openers, groups, "vertices of groups"));
     for (uint64_t v = 0; v < n; v++) {
         bool reads = index->place_offsets[v] < index->place_offsets[v + 1];
         index->owner[v] = reads ? group_of_bit(self, index->places[index->place_offsets[v]]) : UINT32_MAX;
         if (reads) index->member_offsets[index->owner[v] + 2]++;
     }
     for (uint64_t g = 2; g < groups + 2; g++) index->member_offsets[g] += index->member_offsets[g - 1];
-    for (uint32_t v = 0; v < n; v++)
-        if (index->owner[v] != UINT32_MAX) index->members[index->member_offsets[index->owner[v] + 1]++] = v;
-    return TD_OK;
+    return list_members(self);
 }
 
 /* Whether the path of a group may be the home of a vertex. */

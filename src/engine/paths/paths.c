@@ -1,5 +1,5 @@
 /* The paths engine: plans and runs. */
-#include "engine/paths/paths.h"
+#include "engine/paths/gpu.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -10,6 +10,9 @@
 static td_status check_request(const td_program *program, const td_run_options *options)
 {
     const td_program_info *info = program->info;
+    if (program->cpu->edge != NULL)
+        return td_fail(TD_USAGE, "%s chooses edges for whole components, sweep by sweep, and paths would gain nothing; "
+                                 "{engine} cpu or resident runs it", info->name);
     if (!info->order_free)
         return td_fail(TD_USAGE, "%s computes a number of rounds, and the engine paths has none: every path proceeds by "
                                  "itself; {engine} cpu or resident runs it", info->name);
@@ -62,7 +65,6 @@ static td_status open_paths(td_paths_job *self)
     s->partition = paths->partition;
     TD_CHECK(TD_NEW(&self->order, paths->partitions, "order of partitions"));
     TD_CHECK(TD_NEW(&self->rank, paths->partitions, "priorities of partitions"));
-    TD_CHECK(TD_NEW_ZEROED(&self->outside, (uint64_t)paths->groups + 1, "sums of groups"));
     return td_paths_make_index(self);
 }
 
@@ -82,17 +84,29 @@ static td_status open_plain(td_paths_job *self)
 
 static td_status set_up(td_paths_job *self)
 {
+    bool plain, gpu = td_gpu_is_named(self->options->devices);
     describe(self);
+    plain = self->steps.state.plain;
     TD_CHECK(check_solution(self->run));
-    TD_CHECK(self->steps.state.plain ? open_plain(self) : open_paths(self));
-    return td_paths_declare_state(self, &(td_host_memory){0});
+    if (plain) TD_CHECK(open_plain(self));
+    else if (!gpu) TD_CHECK(open_paths(self));
+    TD_CHECK(gpu ? td_paths_gpu_open(self) : td_paths_declare_state(self, &(td_host_memory){0}));
+    return plain ? TD_OK : TD_NEW_ZEROED(&self->outside, (uint64_t)self->paths.groups + 1, "sums of groups");
 }
 
-static void tear_down(td_paths_job *self)
+/* What the job made and did not give to a layout. */
+static void free_tables(td_paths_job *self)
 {
-    td_paths_free_state(self);
+    if (self->borrows) return;
     td_paths_free_index(&self->index);
     if (self->has_paths) td_paths_free(&self->paths);
+}
+
+static void tear_down(td_paths_job *self, bool failed)
+{
+    td_paths_gpu_close(self, failed);
+    td_paths_free_state(self);
+    free_tables(self);
     td_cpu_job_close(&self->cpu);
 }
 
@@ -100,6 +114,7 @@ static td_status open_job(td_paths_job *self, td_run *run, const td_run_options 
 {
     self->run = run;
     self->options = options;
+    run->async = true;
     TD_CHECK(td_paths_read_settings(options->settings, &self->set));
     self->cpu.bare = self->cpu.by_rounds = true;
     return td_cpu_job_open(&self->cpu, run, options);
@@ -114,15 +129,18 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     TD_TRY(set_up(&self));
     run->prepare_seconds += td_seconds_since(began);
     self.cpu.run_began = td_clock_ns();
+    if (self.gpu != NULL) td_gpu_start_counting(&self.gpu->job);
     TD_TRY(td_paths_start(&self));
     TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
     TD_TRY(td_paths_store_scaled(&self));
     run->seconds = td_seconds_since(self.cpu.run_began);
+    if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     td_paths_count(&self);
+    if (self.gpu != NULL) TD_TRY(td_paths_gpu_result(&self));
     if (plan->options.parents) TD_TRY(td_cpu_find_parents(&self.cpu));
     TD_TRY(td_cpu_copy_result(&self.cpu));
 done:
-    tear_down(&self);
+    tear_down(&self, status != TD_OK);
     return status;
 }
 
@@ -137,6 +155,18 @@ static uint64_t guess_bytes(const td_graph *graph, uint64_t state)
     return layout + (making > index + state ? making : index + state);
 }
 
+/* At the host: the layout, and the result. */
+static td_status plan_gpu(td_paths_job *self, td_plan *plan)
+{
+    uint64_t n = plan->graph->vertices, result = n * self->cpu.kernels->value_bytes;
+    if (plan->options.parents) result += n * sizeof(uint32_t);
+    if (self->cpu.kernels->schedule == TD_SCHEDULE_PEEL) result += n * sizeof(uint64_t);
+    td_status status = td_paths_gpu_plan(self, plan, self->steps.state.plain ? result + n * sizeof(uint64_t)
+                                                                           : guess_bytes(plan->graph, result));
+    free_tables(self);
+    return status;
+}
+
 static td_status plan_paths(td_plan *plan)
 {
     td_run run = {.program = plan->program, .graph = plan->graph, .async = true};
@@ -144,6 +174,7 @@ static td_status plan_paths(td_plan *plan)
     td_paths_job self = {.run = &run, .options = &plan->options};
     const td_program_info *info = plan->program->info;
     TD_CHECK(check_request(plan->program, &plan->options));
+    if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(td_paths_check_cores(plan->options.settings));
     TD_CHECK(td_paths_read_settings(plan->options.settings, &self.set));
     TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
     self.cpu.bare = self.cpu.by_rounds = true;
@@ -151,6 +182,7 @@ static td_status plan_paths(td_plan *plan)
     describe(&self);
     TD_CHECK(td_paths_declare_state(&self, &memory));
     plan->program_bytes = self.steps.state.plain ? memory.peak : guess_bytes(plan->graph, memory.peak);
+    if (td_gpu_is_named(plan->options.devices)) TD_CHECK(plan_gpu(&self, plan));
     bool both_ways = self.cpu.lists == 2 || plan->graph->symmetric;
     if (both_ways && self.set.layers && !self.steps.state.plain)
         td_plan_say(plan, false, "paths: values flow both ways along every edge, so that layers have no effect");
@@ -160,8 +192,8 @@ static td_status plan_paths(td_plan *plan)
 const td_engine td_paths_engine = {
     .name = "paths",
     .summary = "a directed graph as disjoint paths, walked in the order of their dependencies (DiGraph)",
-    .device = "cpu",
-    .uses_devices = TD_USES_CPU,
+    .device = "cpu, cuda or emu",
+    .uses_devices = TD_USES_CPU | TD_USES_GPU,
     .settings = td_paths_setting_table,
     .applies = td_paths_setting_applies,
     .check = td_paths_check_settings,

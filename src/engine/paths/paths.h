@@ -7,6 +7,7 @@
  *   finish.c     the end of a pass over all groups: the scale of linear programs, the residual over all vertices
  *   plain.c      the variant without paths
  *   cores.c      the steps on the CPU's cores
+ *   gpu.c        the steps on a GPU
  *   counters.c   the run's counters
  *   paths.c      the engine's descriptor: plans and runs
  */
@@ -27,6 +28,8 @@ typedef struct td_paths_settings {
     bool layers;     /* groups in the order of their layers, each until it is final */
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
     bool balance;    /* a group whose vertices want changes of one sign is multiplied by a factor */
+    bool steal;      /* GPUs: a free warp takes the next partition */
+    uint64_t proxy;  /* GPUs: in-degree from which a vertex has proxies; 0: none */
     double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
 
@@ -34,6 +37,7 @@ extern const td_setting td_paths_setting_table[];
 td_status td_paths_read_settings(const td_settings *settings, td_paths_settings *out);
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
+td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {
@@ -44,7 +48,9 @@ typedef struct td_paths_index {
     uint32_t *home;           /* vertices: the path whose walk applies it */
     uint32_t *members;        /* vertices with edges, by their owners */
     uint64_t *member_offsets; /* groups + 1 */
+    uint32_t *openers;        /* groups: of its members, the first that no path of the group enters */
     uint64_t words;           /* of marks */
+    uint64_t most_places;     /* of a vertex */
 } td_paths_index;
 
 /* A group of partitions that is processed until it is final. */
@@ -52,7 +58,7 @@ typedef struct td_paths_group {
     uint32_t number, layer;
     uint32_t first_partition, partitions;
     const uint32_t *members;  /* vertices that it applies; NULL: all of the graph */
-    uint64_t member_count;
+    uint64_t member_count, openers;
     bool cyclic;
 } td_paths_group;
 
@@ -64,6 +70,8 @@ typedef struct td_paths_job {
     td_paths_settings set;
     td_paths paths;
     bool has_paths, prepared;
+    bool borrows;             /* paths and index are those of a layout (gpu.c) */
+    struct td_paths_gpu *gpu; /* NULL: the CPU's cores compute */
     bool one_group;           /* values flow both ways, or layers are off: nothing is final before everything is */
     bool real;                /* changes are measured against a tolerance */
     td_paths_index index;
@@ -90,17 +98,19 @@ td_status td_paths_make_index(td_paths_job *self);
 void td_paths_free_index(td_paths_index *index);
 
 /* state.c */
+void td_paths_fill_counts(td_paths_job *self); /* core numbers: count_offsets */
 td_status td_paths_declare_state(td_paths_job *self, td_host_memory *memory);
 td_status td_paths_start(td_paths_job *self);
 void td_paths_free_state(td_paths_job *self);
 
-/* cores.c: steps on all workers. The tally is that of the step, which the run's has then. */
+/* cores.c: steps on all workers, or on the GPU. The tally is that of the step, which the run's has then. */
 typedef enum td_paths_step {
-    TD_PATHS_WALK, TD_PATHS_PUSH, TD_PATHS_INIT, TD_PATHS_SCAN, TD_PATHS_FINISH, TD_PATHS_BALANCE, TD_PATHS_TOTAL,
+    TD_PATHS_WALK, TD_PATHS_PUSH, TD_PATHS_INIT, TD_PATHS_OPEN, TD_PATHS_SCAN, TD_PATHS_FINISH, TD_PATHS_BALANCE, TD_PATHS_TOTAL,
     TD_PATHS_RESCALE,
     TD_PATHS_CLEAR,
 } td_paths_step;
 td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, uint64_t work, td_path_tally *out);
+void td_paths_add(td_paths_job *self, const td_path_tally *more); /* to the run's */
 
 /* dispatch.c, plain.c: a whole run. */
 td_status td_paths_dispatch(td_paths_job *self);

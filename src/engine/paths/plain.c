@@ -27,6 +27,7 @@ static td_status round_of(td_paths_job *self, td_path_tally *found, td_path_tall
     self->rounds++;
     td_row row = {.direction = "plain", .active_vertices = done->updates, .active_edges = done->loaded,
                   .edges = done->edges, .change = found->residual};
+    if (self->gpu != NULL) row.edges_gpu = row.edges;
     return td_cpu_end_iteration(cpu, &row, began);
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SETTINGS,
+    SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SET_PROXY, SET_STEAL,
+    SETTINGS,
 };
 
 const td_setting td_paths_setting_table[] = {
@@ -24,6 +25,11 @@ const td_setting td_paths_setting_table[] = {
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                      "priority: when nearly all changes that a group's vertices want have one sign, multiplies their "
                      "values by the factor that makes the changes add up to 0 (PageRank, adsorption)"},
+    [SET_PROXY] = {"proxy", TD_SETTING_WHOLE, 32, 0, 4e9, NULL,
+                   "GPUs: in-degree from which the deposits of a warp at a vertex are gathered in shared memory until its "
+                   "partition ends; 0: never"},
+    [SET_STEAL] = {"steal", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                   "GPUs: a warp that is free takes the next partition; off: warps take turns"},
     [SETTINGS] = {0},
 };
 
@@ -32,7 +38,8 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(settings, "paths", td_paths_setting_table, set, NULL));
     *out = (td_paths_settings){.variant = (td_paths_variant)set[SET_VARIANT], .layout = td_path_options_of(set),
-                               .layers = set[SET_LAYERS] == 1, .share = set[SET_SHARE]};
+                               .layers = set[SET_LAYERS] == 1, .share = set[SET_SHARE], .proxy = (uint64_t)set[SET_PROXY],
+                               .steal = set[SET_STEAL] == 1};
     out->priority = set[SET_PRIORITY] == 1 && out->variant == TD_PATHS_FULL;
     out->balance = set[SET_BALANCE] == 1 && out->priority;
     return TD_OK;
@@ -45,13 +52,28 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name)
     if (td_paths_read_settings(settings, &set) != TD_OK) return true;
     if (strcmp(name, "variant") == 0) return true;
     if (set.variant == TD_PATHS_T) return false;
+    if (!td_path_setting_matters(&set.layout, name)) return false;
     if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0) return set.priority;
     return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
+}
+
+/* Refuses settings of GPUs: a core walks whole partitions. */
+td_status td_paths_check_cores(const td_settings *settings)
+{
+    static const char *const keys[] = {"paths.pack", "paths.proxy", "paths.steal"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (settings != NULL && td_settings_given(settings, keys[i]))
+            return td_fail(TD_USAGE, "%s is about the threads of a GPU, and has no effect on the CPU's cores; {devices} "
+                                     "names a GPU (cuda:0), or an emulated one (emu)", keys[i]);
+    return TD_OK;
 }
 
 /* Refuses settings that have no effect beside the others. */
 td_status td_paths_check_settings(const td_settings *settings)
 {
+    td_paths_settings set;
+    TD_CHECK(td_paths_read_settings(settings, &set));
+    if (set.variant != TD_PATHS_T) TD_CHECK(td_path_settings_check(settings, &set.layout));
     for (int i = 0; i < SETTINGS; i++) {
         char key[64];
         const char *name = td_paths_setting_table[i].name;

@@ -3,6 +3,13 @@
 
 #include "base/alloc.h"
 
+void td_paths_fill_counts(td_paths_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    for (uint64_t v = 0; v <= cpu->graph->vertices; v++)
+        self->count_offsets[v] = cpu->pull[0].offsets[v] + (cpu->lists == 2 ? cpu->pull[1].offsets[v] : 0) + v;
+}
+
 /* Core numbers: a vertex counts its neighbours by their bounds, from 0 to its own degree. */
 static td_status declare_counts(td_paths_job *self, td_host_memory *memory)
 {
@@ -11,8 +18,7 @@ static td_status declare_counts(td_paths_job *self, td_host_memory *memory)
     TD_CHECK(td_host_declare(memory, &self->steps.state.counts, td_cpu_view_edges(cpu) + n, sizeof(uint32_t),
                              "counts of bounds"));
     TD_CHECK(td_host_declare(memory, &self->count_offsets, n + 1, sizeof(uint64_t), "counts of bounds"));
-    for (uint64_t v = 0; v <= n && !memory->measures; v++)
-        self->count_offsets[v] = cpu->pull[0].offsets[v] + (cpu->lists == 2 ? cpu->pull[1].offsets[v] : 0) + v;
+    if (!memory->measures) td_paths_fill_counts(self);
     return TD_OK;
 }
 

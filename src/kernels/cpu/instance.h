@@ -77,7 +77,8 @@
 #endif
 #define TABLE_PATHS(kind)                                                                                   \
     .path_walks = path_walks_##kind, .path_pushes = path_pushes_##kind, .path_starts = path_starts_##kind,  \
-    .path_scans = path_scans_##kind, .path_finishes = path_finishes_##kind, .path_clears = path_clears_##kind, \
+    .path_opens = path_opens_##kind, .path_scans = path_scans_##kind,                                       \
+    .path_finishes = path_finishes_##kind, .path_clears = path_clears_##kind,                               \
     TABLE_BALANCES(kind) TABLE_SHARES(kind)
 #define TABLE_KIND(kind) \
     TABLE_PATHS(kind) TABLE_GAS(kind) TABLE_FUSED(kind) TABLE_COOP(kind) TABLE_HIT(kind) TABLE_PEEL TABLE_PRIORITY(kind)

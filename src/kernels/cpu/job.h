@@ -167,7 +167,7 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel count_blocks, list_blocks;  /* units: blocks */
     td_cpu_kernel path_walks; /* units: partitions of `order` */
     td_cpu_kernel path_pushes; /* units: words of marked vertices */
-    td_cpu_kernel path_starts, path_scans, path_finishes, path_balances, path_totals,
+    td_cpu_kernel path_starts, path_opens, path_scans, path_finishes, path_balances, path_totals,
         path_rescales; /* units: vertices of `list` */
     td_cpu_kernel path_clears; /* units: TD_PATH_MIRRORS mirrors */
     td_cpu_kernel sweep;      /* units: 64 vertices */

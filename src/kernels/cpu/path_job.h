@@ -4,6 +4,8 @@
 
 #include "kernels/path_state.h"
 
+_Static_assert(sizeof(td_path_tally) % 128 == 0, "a worker's counters are apart from another's");
+
 enum { TD_PATH_MIRRORS = 4096 }; /* mirrors in a unit of path_clears */
 typedef struct td_cpu_paths {
     td_path_state state;

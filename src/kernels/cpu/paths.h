@@ -32,6 +32,15 @@
 #define PATH_AND(place, bits) __atomic_fetch_and((place), (bits), __ATOMIC_ACQ_REL)
 #define PATH_COUNT(place, more) __atomic_fetch_add((place), (more), __ATOMIC_RELAXED)
 #define PATH_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#if defined(__x86_64__)
+#define PATH_DEPOSITED() __atomic_signal_fence(__ATOMIC_SEQ_CST) /* atomics are fences */
+#else
+#define PATH_DEPOSITED() PATH_FENCE()
+#endif
+#define PATH_LEVEL(t, level, change) ((t)->levels[level] += (change))
+#define PATH_LATE(s, v, t) false
+#define PATH_PROXY(s, c, w, brought, t) false
+#define PATH_COLLECT(s, c, v, t) ((void)0)
 
 #include "kernels/path_walk.h"
 
@@ -78,8 +87,8 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
                 for (int l = 0; l < job->lists; l++) {
                     td_path_state along = s;
                     along.weights = job->push[l].weights;
-                    NAME_WITH(path_push_list, KIND)(&along, &context, v, job->push[l].offsets, job->push[l].targets,
-                                                    before, message, &t);
+                    NAME_WITH(path_push_list, KIND)(&along, &context, v, job->push[l].targets, job->push[l].offsets[v],
+                                                    job->push[l].offsets[v + 1], 1, before, message, &t);
                 }
             }
     job->paths->tallies[worker] = t;
@@ -101,6 +110,7 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
         job->paths->tallies[worker] = tally;                                             \
     }
 PATH_STEP(path_starts, NAME_WITH(path_start, KIND)(s, c, v, t))
+PATH_STEP(path_opens, NAME_WITH(path_open, KIND)(s, c, v, t))
 PATH_STEP(path_scans, NAME_WITH(path_scan, KIND)(s, c, v, t))
 PATH_STEP(path_finishes, NAME_WITH(path_finish, KIND)(s, c, v, t))
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
@@ -136,3 +146,8 @@ static void NAME(path_clears)(td_cpu_job *job, int worker)
 #undef PATH_AND
 #undef PATH_COUNT
 #undef PATH_FENCE
+#undef PATH_DEPOSITED
+#undef PATH_LEVEL
+#undef PATH_LATE
+#undef PATH_PROXY
+#undef PATH_COLLECT

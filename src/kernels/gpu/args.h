@@ -4,7 +4,7 @@
 #define TD_KERNELS_GPU_ARGS_H
 
 #include "device/set.h"
-#include "kernels/program.h"
+#include "kernels/path_state.h"
 
 enum {
     TD_GPU_THREADS = 256,      /* of a block, unless stated otherwise */
@@ -510,6 +510,23 @@ typedef struct td_collect_args {
     uint32_t *count;              /* edges so far */
     uint32_t first_vertex, end_vertex;
 } td_collect_args;
+
+/* Paths (paths.h). */
+typedef struct td_paths_args {
+    td_gpu_state state;
+    td_path_state paths;
+    td_path_tally *tally;         /* what the launch does is added to it */
+    uint64_t units;               /* vertices, positions in `list`, mirrors, or words of marks */
+    const uint32_t *list;         /* steps over vertices: these; 0: all */
+    uint32_t first_partition, partitions; /* of the group */
+    uint8_t *ranks;               /* classes of its partitions; 0: they are walked in the order of storage */
+    uint32_t *order;              /* the marked ones, class by class */
+    uint32_t *classes;            /* TD_PATH_CLASSES counts of marked partitions, then of those listed */
+    uint32_t *next;               /* the next partition that a free warp takes; 0: warps take turns */
+    td_gpu_list list_of[2];       /* the variant without paths: adjacencies that vertices push along */
+    uint32_t lists;
+    uint8_t stores;               /* path_rescales: values are replaced */
+} td_paths_args;
 
 /* Sweeps over edges kept on the device. */
 typedef struct td_survivor_args {

@@ -67,12 +67,12 @@ TD_DEVICE uint32_t word_within(const td_gpu_part *launch, const uint32_t *map, u
 }
 
 #if PROGRAM_GAS
-TD_DEVICE program_accum contribution(const td_gpu_state *state, const td_context *c, program_message message,
-                                     const void *weights, uint64_t e)
+TD_DEVICE program_accum contribution_by(uint32_t weight_kind, const td_context *c, program_message message,
+                                        const void *weights, uint64_t e)
 {
-    (void)state, (void)weights, (void)e;
+    (void)weight_kind, (void)weights, (void)e;
 #if PROGRAM_WEIGHTED
-    switch (state->weights) {
+    switch (weight_kind) {
     case TD_WEIGHT_U8: return program_gather(c, message, TD_READ_ONLY((const uint8_t *)weights + e));
     case TD_WEIGHT_U16: return program_gather(c, message, TD_READ_ONLY((const uint16_t *)weights + e));
     case TD_WEIGHT_U32: return program_gather(c, message, TD_READ_ONLY((const uint32_t *)weights + e));
@@ -81,6 +81,12 @@ TD_DEVICE program_accum contribution(const td_gpu_state *state, const td_context
     }
 #endif
     return program_gather(c, message, 1);
+}
+
+TD_DEVICE program_accum contribution(const td_gpu_state *state, const td_context *c, program_message message,
+                                     const void *weights, uint64_t e)
+{
+    return contribution_by(state->weights, c, message, weights, e);
 }
 
 /* The target of an edge, and below its contribution, from a target word that may be a packed edge word. */

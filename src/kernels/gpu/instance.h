@@ -26,6 +26,7 @@
 #include "kernels/gpu/stream.h"
 #endif
 #include "kernels/gpu/exchange.h"
+#include "kernels/gpu/paths.h"
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
 #endif
@@ -95,6 +96,15 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
 #endif
 #endif
     KERNEL(list_mirrored), KERNEL(take_mirrored),
+    KERNEL(path_starts), KERNEL(path_opens), KERNEL(path_scans), KERNEL(path_finishes),
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+    KERNEL(path_balances),
+#endif
+#if PROGRAM_LINEAR && PROGRAM_SHARES
+    KERNEL(path_totals), KERNEL(path_rescales),
+#endif
+    KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
+    KERNEL(path_pushes),
 #else
     KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
     KERNEL(label_all),

@@ -34,6 +34,7 @@
  *   TD_ADD_SYSTEM TD_MIN_SYSTEM TD_OR_SYSTEM   atomics on words that other devices access too; those without SYSTEM are
  *                                    atomic among the threads of one device only
  *   TD_LOAD_SYSTEM TD_STORE_SYSTEM   read, write a value of 4 or 8 bytes that other devices access concurrently
+ *   TD_SWAP_VALUE(place, old, fresh) whether a value of 4 or 8 bytes, of any type, was the old one and is the fresh one now
  *   TD_CLOCK()                       nanoseconds of a clock that all devices share; between two launches it goes on
  *   TD_FENCE()                       other threads see writes before it no later than writes after it
  */

@@ -173,6 +173,17 @@ TD_DEVICE uint64_t td_min_system(uint64_t *word, uint64_t value)
 #define TD_PEEK(place) (*(const volatile __typeof__(*(place)) *)(place))
 #define TD_POKE(place, value) (*(volatile __typeof__(*(place)) *)(place) = (value))
 
+template <typename type> TD_DEVICE bool td_swap_value(type *place, type old, type fresh)
+{
+    static_assert(sizeof(type) == 4 || sizeof(type) == 8, "a value of 4 or 8 bytes");
+    unsigned long long was = 0, is = 0;
+    memcpy(&was, &old, sizeof old);
+    memcpy(&is, &fresh, sizeof fresh);
+    if (sizeof(type) == 4) return atomicCAS((unsigned int *)place, (unsigned int)was, (unsigned int)is) == (unsigned int)was;
+    return atomicCAS((unsigned long long *)place, was, is) == was;
+}
+#define TD_SWAP_VALUE(place, old, fresh) td_swap_value((place), (old), (fresh))
+
 #define TD_UNROLL _Pragma("unroll")
 
 /* Loads into L2 without waiting. */

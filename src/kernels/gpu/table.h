@@ -59,6 +59,19 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(priorities_joint, td_joint_args);
     TD_GPU_KERNEL(list_mirrored, td_mirror_args);
     TD_GPU_KERNEL(take_mirrored, td_mirror_args);
+    TD_GPU_KERNEL(path_starts, td_paths_args);
+    TD_GPU_KERNEL(path_opens, td_paths_args);
+    TD_GPU_KERNEL(path_scans, td_paths_args);
+    TD_GPU_KERNEL(path_finishes, td_paths_args);
+    TD_GPU_KERNEL(path_balances, td_paths_args);
+    TD_GPU_KERNEL(path_totals, td_paths_args);
+    TD_GPU_KERNEL(path_rescales, td_paths_args);
+    TD_GPU_KERNEL(path_clears, td_paths_args);
+    TD_GPU_KERNEL(path_ranks, td_paths_args);
+    TD_GPU_KERNEL(path_orders, td_paths_args);
+    TD_GPU_KERNEL(path_walks, td_paths_args);
+    TD_GPU_KERNEL(path_notices, td_paths_args);
+    TD_GPU_KERNEL(path_pushes, td_paths_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);

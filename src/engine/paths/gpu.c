@@ -1,0 +1,451 @@
+/* The paths engine on a GPU: the paths and the state are in its memory, and the host decides round by round, by the
+ * counters of every launch. The decomposition at the host is a layout of the session's cache: the plan makes it, because
+ * the memory on the GPU follows from the number of paths, and the runs take it from there. */
+#include "engine/paths/gpu.h"
+
+#include "base/alloc.h"
+#include "gpu/bytes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The decomposition. */
+
+typedef struct paths_layout {
+    td_gpu_layout gpu;
+    td_device *device;
+    td_stream *stream;
+    td_paths paths;
+    td_paths_index index;
+    bool made, prepared;
+    char key[TD_PATHS_KEY + 16]; /* what it was made for */
+} paths_layout;
+
+static void drop_paths(paths_layout *layout)
+{
+    if (!layout->made) return;
+    td_paths_free_index(&layout->index);
+    td_paths_free(&layout->paths);
+    layout->made = false;
+}
+
+static void release_layout(void *state)
+{
+    paths_layout *layout = state;
+    drop_paths(layout);
+    td_stream_close(layout->stream);
+    td_free(layout);
+}
+
+static td_status open_layout(void *state, td_device *device)
+{
+    paths_layout *layout = state;
+    layout->device = device;
+    return td_stream_open(device, &layout->stream);
+}
+
+static const td_gpu_layout_kind layout_kind = {"paths", sizeof(paths_layout), open_layout, release_layout, false};
+
+static void make_key(const td_paths_job *self, char text[TD_PATHS_KEY + 16])
+{
+    char options[TD_PATHS_KEY];
+    snprintf(text, TD_PATHS_KEY + 16, "%s,%d,%d", td_paths_key(options, &self->set.layout), self->steps.state.back,
+             self->one_group);
+}
+
+/* The job has the layout's tables, which stay the layout's. */
+static void borrow(td_paths_job *self, const paths_layout *layout)
+{
+    self->paths = layout->paths;
+    self->index = layout->index;
+    self->prepared = layout->prepared;
+    self->has_paths = false;
+    self->borrows = true;
+}
+
+/* Takes the decomposition from the layout, or makes it. */
+static td_status take_paths(td_paths_job *self, paths_layout *layout)
+{
+    char key[TD_PATHS_KEY + 16];
+    make_key(self, key);
+    if (!layout->made || strcmp(layout->key, key) != 0) {
+        td_gpu_mark before = td_gpu_layout_mark(self->options);
+        drop_paths(layout);
+        TD_CHECK(td_paths_open(&self->paths, self->cpu.graph, &self->set.layout, self->cpu.pool, &self->prepared));
+        self->has_paths = true;
+        TD_CHECK(td_paths_make_index(self));
+        *layout = (paths_layout){layout->gpu, layout->device, layout->stream, self->paths, self->index, true,
+                                 self->prepared, ""};
+        memcpy(layout->key, key, sizeof key);
+        td_gpu_layout_note(self->options, &before);
+    }
+    borrow(self, layout);
+    return TD_OK;
+}
+
+/* Arrays. Measured for the plan, allocated in the run. */
+
+enum { ID = sizeof(uint32_t), OFFSET = sizeof(uint64_t) };
+
+enum { WORD_NEXT, WORD_LATE, WORDS }; /* of the counters that every launch finds at 0 */
+
+/* Core numbers have counts, not sums, and no proxies for them. */
+static bool has_proxies(const td_paths_job *self)
+{
+    return self->set.proxy > 0 && self->cpu.kernels->schedule != TD_SCHEDULE_PEEL;
+}
+
+/* Vertices whose paths are marked by whole blocks; those that a launch applies more often than its list has room for are
+ * marked by their threads. */
+static uint32_t late_room(const td_paths_job *self)
+{
+    const td_paths *p = &self->paths;
+    uint64_t room = 2 * (p->edges + (self->steps.state.back ? p->paths : 0)) / TD_PATH_LATE + 1;
+    if (self->index.most_places < TD_PATH_LATE) return 0;
+    return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
+static td_status declare_paths(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_path_state *s = &self->gpu->args.paths;
+    const td_paths *p = &self->paths;
+    uint64_t n = job->graph->vertices, places = p->edges + (s->back ? p->paths : 0);
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &s->entries, p->entries, ID, "vertices along paths"));
+    if (td_gpu_weight_bytes(job) > 0)
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &s->weights, p->edges, td_gpu_weight_bytes(job), "weights"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->starts, p->paths, ID, "beginnings of paths"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID, "lanes"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->partition, p->partitions, sizeof *p->partition, "partitions"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->first_word, (uint64_t)p->partitions + 1, ID, "marks of partitions"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->place_offsets, n + 1, OFFSET, "paths of vertices"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->places, places, ID, "paths of vertices"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->home, n, ID, "home paths of vertices"));
+    if (!self->one_group) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->members, n, ID, "vertices of groups"));
+    if (has_proxies(self)) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->hubs, td_gpu_words(job), ID, "vertices with proxies"));
+    s->late_room = late_room(self);
+    if (s->late_room > 0) TD_CHECK(td_gpu_new(job, &s->late, s->late_room, ID, "vertices of many edges"));
+    TD_CHECK(td_gpu_new(job, &self->gpu->words, WORDS, ID, "counters"));
+    if (!self->set.priority) return TD_OK;
+    TD_CHECK(td_gpu_new(job, &self->gpu->args.ranks, p->partitions, sizeof(uint8_t), "priorities of partitions"));
+    TD_CHECK(td_gpu_new(job, &self->gpu->args.order, p->partitions, ID, "order of partitions"));
+    return td_gpu_new(job, &self->gpu->args.classes, 2 * TD_PATH_CLASSES, ID, "classes of partitions");
+}
+
+static td_status declare_lists(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_paths_args *args = &self->gpu->args;
+    uint64_t n = job->graph->vertices;
+    for (int l = 0; l < self->cpu.lists; l++) {
+        td_gpu_list *list = &args->list_of[l];
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->targets, job->graph->edges, ID, "targets"));
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &list->offsets, n + 1, OFFSET, "offsets"));
+        if (td_gpu_weight_bytes(job) > 0)
+            TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->weights, job->graph->edges, td_gpu_weight_bytes(job), "weights"));
+    }
+    return td_gpu_new_for(job, TD_FOR_LISTS, &args->paths.place_offsets, n + 1, OFFSET, "lists of vertices");
+}
+
+static td_status declare_masters(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_path_state *s = &self->gpu->args.paths;
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(td_gpu_declare_values(job));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->out_offsets, n + 1, OFFSET, "offsets"));
+    if (self->real) TD_CHECK(td_gpu_new(job, &s->rounds, n, ID, "rounds of vertices"));
+    if (job->traits->schedule != TD_SCHEDULE_PEEL)
+        return td_gpu_new(job, &s->sums, n, job->traits->accum_bytes, "deposits at vertices");
+    TD_CHECK(td_gpu_new(job, &s->counts, td_cpu_view_edges(&self->cpu) + n, ID, "counts of bounds"));
+    return td_gpu_new(job, &s->count_offsets, n + 1, OFFSET, "counts of bounds");
+}
+
+static td_status declare(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_path_state *s = &self->gpu->args.paths;
+    uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : job->graph->edges;
+    uint64_t words = s->plain ? td_gpu_words(job) : self->index.words;
+    TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
+    TD_CHECK(declare_masters(self));
+    TD_CHECK(td_gpu_new(job, &s->marks, words, ID, "marks of paths"));
+    TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
+    if (s->back && !s->plain) TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
+    TD_CHECK(td_gpu_new(job, &self->gpu->args.tally, 1, sizeof(td_path_tally), "counters"));
+    self->steps.mirrors = mirrors;
+    return TD_OK;
+}
+
+/* What the arrays hold from the start. */
+
+static td_status send(td_gpu_job *job, const void *to, const void *from, uint64_t count, uint64_t bytes)
+{
+    if (count == 0) return TD_OK;
+    return td_stream_copy(job->stream, (void *)(uintptr_t)to, from, count * bytes, TD_TO_DEVICE);
+}
+
+static td_status send_paths(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    const td_path_state *s = &self->gpu->args.paths;
+    const td_paths *p = &self->paths;
+    const td_paths_index *index = &self->index;
+    uint64_t n = job->graph->vertices, places = p->edges + (s->back ? p->paths : 0);
+    TD_CHECK(send(job, s->entries, p->vertices, p->entries, ID));
+    TD_CHECK(send(job, s->weights, p->weights, p->edges, td_gpu_weight_bytes(job)));
+    TD_CHECK(send(job, s->starts, p->starts, p->paths, ID));
+    TD_CHECK(send(job, s->lanes, p->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID));
+    TD_CHECK(send(job, s->partition, p->partition, p->partitions, sizeof *p->partition));
+    TD_CHECK(send(job, s->first_word, index->first_word, (uint64_t)p->partitions + 1, ID));
+    TD_CHECK(send(job, s->place_offsets, index->place_offsets, n + 1, OFFSET));
+    TD_CHECK(send(job, s->places, index->places, places, ID));
+    TD_CHECK(send(job, s->home, index->home, n, ID));
+    return self->one_group ? TD_OK : send(job, self->gpu->members, index->members, index->member_offsets[p->groups], ID);
+}
+
+static td_status send_lists(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    const td_paths_args *args = &self->gpu->args;
+    uint64_t n = job->graph->vertices;
+    for (int l = 0; l < self->cpu.lists; l++) {
+        const td_adjacency *from = &self->cpu.push[l];
+        TD_CHECK(send(job, args->list_of[l].targets, from->targets, job->graph->edges, ID));
+        TD_CHECK(send(job, args->list_of[l].offsets, from->offsets, n + 1, OFFSET));
+        TD_CHECK(send(job, args->list_of[l].weights, from->weights, job->graph->edges, td_gpu_weight_bytes(job)));
+    }
+    return send(job, args->paths.place_offsets, self->steps.state.place_offsets, n + 1, OFFSET);
+}
+
+/* The vertices of high in-degree, in the view of the program. */
+static td_status send_hubs(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    uint32_t *map;
+    if (!has_proxies(self)) return TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&map, td_gpu_words(job), "vertices with proxies"));
+    for (uint32_t v = 0; v < job->graph->vertices; v++)
+        if (td_cpu_pull_degree(&self->cpu, v) >= self->set.proxy) map[v / 32] |= 1u << (v & 31u);
+    td_status status = send(job, self->gpu->args.paths.hubs, map, td_gpu_words(job), ID);
+    if (status == TD_OK) status = td_stream_synchronize(job->stream);
+    td_free(map);
+    return status;
+}
+
+/* Core numbers: where the counts of a vertex begin. */
+static td_status send_counts(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    if (job->traits->schedule != TD_SCHEDULE_PEEL) return TD_OK;
+    TD_CHECK(TD_NEW(&self->count_offsets, (uint64_t)job->graph->vertices + 1, "counts of bounds"));
+    td_paths_fill_counts(self);
+    return send(job, self->gpu->args.paths.count_offsets, self->count_offsets, (uint64_t)job->graph->vertices + 1, OFFSET);
+}
+
+static td_status fill(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_path_state *s = &self->gpu->args.paths;
+    uint64_t n = job->graph->vertices, words = s->plain ? td_gpu_words(job) : self->index.words;
+    TD_CHECK(td_gpu_send_inputs(job));
+    TD_CHECK(s->plain ? send_lists(self) : send_paths(self));
+    TD_CHECK(send(job, s->out_offsets, job->graph->out.offsets, n + 1, OFFSET));
+    TD_CHECK(send_counts(self));
+    if (!s->plain) TD_CHECK(send_hubs(self));
+    if (words > 0) TD_CHECK(td_stream_fill(job->stream, s->marks, 0, words * ID));
+    if (s->rounds != NULL) TD_CHECK(td_stream_fill(job->stream, s->rounds, 0, n * ID));
+    s->values = job->state.values;
+    s->messages = job->state.messages;
+    s->vertices = job->graph->vertices;
+    if (s->late != NULL) s->late_count = &self->gpu->words[WORD_LATE];
+    self->gpu->args.lists = s->plain ? (uint32_t)self->cpu.lists : 0;
+    return td_stream_synchronize(job->stream);
+}
+
+/* Opening, planning, closing. */
+
+static void describe_gpu(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_path_state *s = &self->gpu->args.paths;
+    *s = (td_path_state){.plain = self->steps.state.plain, .back = self->steps.state.back};
+    s->weight_kind = td_gpu_weight_bytes(job) > 0 ? job->graph->weights : TD_WEIGHT_NONE;
+    job->state.weights = s->weight_kind;
+}
+
+static td_status measure(td_paths_job *self, td_run *run, td_plan *plan, td_device *device)
+{
+    td_gpu_job *job = &self->gpu->job;
+    TD_CHECK(td_gpu_job_measure(job, run, plan->program, plan->graph, &plan->options));
+    run->async = true;
+    td_gpu_measure_on(&job->memory, device);
+    describe_gpu(self);
+    return declare(self);
+}
+
+/* States the memory on the GPU; at the host, the copy of the result and the engine's few arrays besides `host`. */
+static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *device, uint64_t host)
+{
+    const td_gpu_memory *memory = &self->gpu->job.memory;
+    td_gpu_bytes need = {.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
+                         .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM]};
+    TD_CHECK(td_gpu_check_fit(plan->program, &need, &plan->options, device));
+    plan->program_bytes = 0;
+    td_plan_on_device(plan, device, need.graph, need.program, false);
+    plan->program_bytes += host;
+    return TD_OK;
+}
+
+td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
+{
+    td_status status = TD_OK;
+    td_run run;
+    td_gpu_set *gpus;
+    td_paths_gpu gpu = {0};
+    paths_layout *layout;
+    self->gpu = &gpu;
+    self->options = &plan->options;
+    TD_CHECK(td_gpu_check_vertices(plan->graph, "paths"));
+    TD_CHECK(td_gpu_set_open(&plan->options, "paths", &gpus));
+    TD_CHECK(td_gpu_layout_acquire(&layout_kind, plan->graph, &plan->options, &layout));
+    if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
+    TD_TRY(measure(self, &run, plan, gpus->gpu[0]));
+done:
+    td_gpu_layout_release(&plan->options, status != TD_OK);
+    if (status == TD_OK) status = state_memory(self, plan, gpus->gpu[0], host);
+    self->gpu = NULL;
+    return status;
+}
+
+td_status td_paths_gpu_open(td_paths_job *self)
+{
+    void *seen;
+    TD_CHECK(TD_NEW_ZEROED(&self->gpu, 1, "GPU of the engine paths"));
+    td_paths_gpu *gpu = self->gpu;
+    TD_CHECK(td_gpu_job_open(&gpu->job, self->run, self->options));
+    paths_layout *layout;
+    TD_CHECK(td_gpu_layout_acquire(&layout_kind, self->cpu.graph, self->options, &layout));
+    TD_CHECK(td_gpu_job_start(&gpu->job, layout->device, layout->stream));
+    TD_CHECK(TD_NEW_ZEROED(&gpu->tally, 1, "counters"));
+    gpu->pinned = td_device_pin(layout->device, gpu->tally, sizeof *gpu->tally, &seen) == TD_OK;
+    if (!self->steps.state.plain) TD_CHECK(take_paths(self, layout));
+    gpu->job.state.context = self->cpu.context;
+    gpu->job.state.vertices = gpu->job.graph->vertices;
+    describe_gpu(self);
+    TD_CHECK(declare(self));
+    return fill(self);
+}
+
+void td_paths_gpu_close(td_paths_job *self, bool failed)
+{
+    td_paths_gpu *gpu = self->gpu;
+    if (gpu == NULL) return;
+    if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
+    if (gpu->pinned) td_device_unpin(gpu->job.device, gpu->tally);
+    td_gpu_job_close(&gpu->job);
+    td_gpu_layout_release(self->options, failed);
+    td_free(gpu->tally);
+    td_free(gpu);
+    self->gpu = NULL;
+}
+
+/* Steps. */
+
+/* The arguments of a launch: the run's arrays on the GPU, and what the host has changed since the last. */
+static td_paths_args args_of(td_paths_job *self)
+{
+    td_paths_args args = self->gpu->args;
+    const td_path_state *now = &self->steps.state;
+    td_context *c = &args.state.context;
+    args.state = self->gpu->job.state;
+    *c = self->cpu.context;
+    memcpy(c->input, self->gpu->job.state.context.input, sizeof c->input);
+    args.paths.least = now->least;
+    args.paths.scale = now->scale;
+    args.paths.round = now->round;
+    args.paths.all = now->all;
+    args.stores = self->steps.stores;
+    args.list = self->steps.list != NULL ? self->gpu->members + (self->steps.list - self->index.members) : NULL;
+    args.ranks = NULL;
+    return args;
+}
+
+static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_args *args)
+{
+    const td_gpu_job *job = &self->gpu->job;
+    const td_gpu_kernels *k = job->kernels;
+    uint64_t units = args->units, warps = units * TD_PATH_LANES;
+    switch (step) {
+    case TD_PATHS_WALK: return td_gpu_launch(job, job->stream, &k->path_walks, (uint64_t)args->partitions * TD_PATH_LANES, args);
+    case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, warps, args);
+    case TD_PATHS_INIT: return td_gpu_launch(job, job->stream, &k->path_starts, units, args);
+    case TD_PATHS_OPEN: return td_gpu_launch(job, job->stream, &k->path_opens, units, args);
+    case TD_PATHS_SCAN: return td_gpu_launch(job, job->stream, &k->path_scans, units, args);
+    case TD_PATHS_FINISH: return td_gpu_launch(job, job->stream, &k->path_finishes, units, args);
+    case TD_PATHS_BALANCE: return td_gpu_launch(job, job->stream, &k->path_balances, units, args);
+    case TD_PATHS_TOTAL: return td_gpu_launch(job, job->stream, &k->path_totals, units, args);
+    case TD_PATHS_RESCALE: return td_gpu_launch(job, job->stream, &k->path_rescales, units, args);
+    case TD_PATHS_CLEAR: return td_gpu_launch(job, job->stream, &k->path_clears, units, args);
+    }
+    return TD_OK;
+}
+
+/* Marks the paths of the vertices that the launch before has listed. */
+static td_status launch_notices(td_paths_job *self, td_paths_step step, const td_paths_args *args)
+{
+    const td_gpu_job *job = &self->gpu->job;
+    bool lists = step == TD_PATHS_WALK || step == TD_PATHS_INIT || step == TD_PATHS_OPEN || step == TD_PATHS_BALANCE;
+    if (!lists || args->paths.late == NULL) return TD_OK;
+    return td_gpu_launch_blocks(job, job->stream, &job->kernels->path_notices,
+                                (uint64_t)job->device->properties.multiprocessors, 0, args);
+}
+
+/* A launch between an empty tally and its copy at the host. */
+static td_status count_launch(td_paths_job *self, td_paths_step step, const td_paths_args *args, td_path_tally *out)
+{
+    td_paths_gpu *gpu = self->gpu;
+    td_stream *stream = gpu->job.stream;
+    TD_CHECK(td_stream_fill(stream, gpu->args.tally, 0, sizeof(td_path_tally)));
+    if (gpu->words != NULL) TD_CHECK(td_stream_fill(stream, gpu->words, 0, WORDS * ID));
+    TD_CHECK(launch(self, step, args));
+    TD_CHECK(launch_notices(self, step, args));
+    TD_CHECK(td_stream_copy(stream, gpu->tally, gpu->args.tally, sizeof(td_path_tally), TD_TO_HOST));
+    TD_CHECK(td_stream_synchronize(stream));
+    *out = *gpu->tally;
+    return TD_OK;
+}
+
+td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out)
+{
+    td_paths_args args = args_of(self);
+    args.units = step == TD_PATHS_CLEAR ? self->steps.mirrors : units;
+    return count_launch(self, step, &args, out);
+}
+
+td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, bool ranks, td_path_tally *out)
+{
+    const td_gpu_job *job = &self->gpu->job;
+    td_paths_args args = args_of(self);
+    args.first_partition = group->first_partition;
+    args.partitions = group->partitions;
+    args.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
+    if (ranks) {
+        args.ranks = self->gpu->args.ranks;
+        TD_CHECK(td_stream_fill(job->stream, args.classes, 0, 2 * TD_PATH_CLASSES * ID));
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_ranks, args.partitions, &args));
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_orders, args.partitions, &args));
+    }
+    return count_launch(self, TD_PATHS_WALK, &args, out);
+}
+
+td_status td_paths_gpu_result(td_paths_job *self)
+{
+    td_cpu_job *cpu = &self->cpu;
+    td_gpu_job *job = &self->gpu->job;
+    uint64_t n = cpu->graph->vertices, bytes = cpu->kernels->value_bytes;
+    TD_CHECK(td_new_bytes(&cpu->values, n, bytes, "vertex values"));
+    cpu->next_values = cpu->messages = cpu->next_messages = cpu->values;
+    TD_CHECK(td_stream_copy(job->stream, cpu->values, job->state.values, n * bytes, TD_TO_HOST));
+    return td_stream_synchronize(job->stream);
+}

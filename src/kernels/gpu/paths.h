@@ -1,0 +1,379 @@
+/* Paths on GPUs (kernels/path_walk.h; DiGraph, section 3.2.2): a warp takes a partition, a lane walks its marked paths in
+ * order, and every new value is used at once, by this lane's next edge and by whichever thread reads it next.
+ *
+ * The races that path_walk.h intends are on the masters: `sums`, `counts`, `values`, `messages`, and on `marks`. All of
+ * them are accessed by PATH_PEEK, PATH_POKE and atomics. A mirror is accessed by the lane alone that walks its path. */
+
+#define PATH_FN TD_DEVICE
+#define PATH_NAME(x) path_##x
+#define PATH_GATHER(s, c, message, e) contribution_by((s)->weight_kind, (c), (message), (s)->weights, (e))
+#define PATH_PEEK(place) TD_PEEK(place)
+#define PATH_POKE(place, value) TD_POKE(place, value)
+#define PATH_SWAP(place, old, fresh) TD_SWAP_VALUE(place, old, fresh)
+#define PATH_ADD(place, value) TD_ADD(place, value)
+#define PATH_LOWER(place, value) TD_LOWER(place, value)
+#define PATH_OR(place, bits) TD_OR(place, bits)
+#define PATH_AND(place, bits) TD_AND(place, bits)
+#define PATH_COUNT(place, more) TD_ADD(place, more)
+#define PATH_FENCE() TD_FENCE()
+#define PATH_DEPOSITED() TD_FENCE()
+#define PATH_LEVEL(t, level, change) (void)TD_ADD(&(t)->block->levels[level], (change))
+#define PATH_LATE(s, v, t) path_is_late((s), (v), (t))
+#if PROGRAM_PEELS
+#define PATH_PROXY(s, c, w, brought, t) false
+#define PATH_COLLECT(s, c, v, t) ((void)0)
+#else
+#define PATH_PROXY(s, c, w, brought, t) path_takes_proxy((s), (c), (w), (brought), (t))
+#define PATH_COLLECT(s, c, v, t) path_collect((s), (c), (v), (t))
+#endif
+
+/* A vertex with many edges: one thread would mark their paths for a long time. It is listed, and path_notices marks. */
+TD_DEVICE bool path_is_late(const td_path_state *s, uint32_t v, td_path_tally *t)
+{
+    if (s->late == 0 || s->place_offsets[v + 1] - s->place_offsets[v] < TD_PATH_LATE) return false;
+    uint32_t at = TD_ADD(s->late_count, 1u);
+    if (at >= s->late_room) return false; /* listed several times; path_notices knows the room */
+    s->late[at] = v;
+    t->late++;
+    return true;
+}
+
+/* Proxies (DiGraph, section 3.2.2): deposits of a warp for vertices of high in-degree are gathered in shared memory, and
+ * deposited when the warp's partition ends, or before a lane of the warp applies the vertex. A vertex has one slot, which
+ * another one may hold: then its deposits go to the master. */
+#define PATH_NO_VERTEX 0xffffffffu
+typedef struct td_path_proxies {
+    uint32_t vertex[TD_PATH_SLOTS];
+    program_accum sum[TD_PATH_SLOTS];
+} td_path_proxies;
+
+#if !PROGRAM_PEELS
+TD_DEVICE program_accum path_no_deposit(const td_context *c)
+{
+    (void)c;
+#if PROGRAM_SUM == TD_SUM_MIN
+    return program_zero(c);
+#else
+    return 0;
+#endif
+}
+
+TD_DEVICE uint32_t path_slot(uint32_t v) { return (v ^ v / TD_PATH_SLOTS) % TD_PATH_SLOTS; }
+
+TD_DEVICE bool path_takes_proxy(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought,
+                                td_path_tally *t)
+{
+    (void)c;
+    if (t->proxies == 0 || !bit_of(s->hubs, w)) return false;
+    uint32_t slot = path_slot(w), *held = &t->proxies->vertex[slot];
+    if (TD_PEEK(held) != w && (TD_PEEK(held) != PATH_NO_VERTEX || !TD_SWAP_VALUE(held, PATH_NO_VERTEX, w))) return false;
+#if PROGRAM_SUM == TD_SUM_MIN
+    TD_LOWER(&t->proxies->sum[slot], brought);
+#else
+    TD_ADD(&t->proxies->sum[slot], brought);
+#endif
+    t->proxied++;
+    return true;
+}
+
+/* Empties a slot; returns what it held. */
+TD_DEVICE program_accum path_take(td_path_proxies *proxies, uint32_t slot, const td_context *c)
+{
+    program_accum held;
+    do held = TD_PEEK(&proxies->sum[slot]);
+    while (!TD_SWAP_VALUE(&proxies->sum[slot], held, path_no_deposit(c)));
+    return held;
+}
+
+TD_DEVICE void path_collect(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t);
+#endif
+
+#include "kernels/path_walk.h"
+
+#if !PROGRAM_PEELS
+TD_DEVICE void path_collect(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
+{
+    if (t->proxies == 0 || TD_PEEK(&t->proxies->vertex[path_slot(v)]) != v) return;
+    program_accum held = path_take(t->proxies, path_slot(v), c);
+    if (held != path_no_deposit(c)) path_receive(s, c, v, held, false, t);
+}
+
+/* The partition ends: everything goes to the masters. All lanes call. */
+TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_tally *t)
+{
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    for (uint32_t slot = td_lane(); t->proxies != 0 && slot < TD_PATH_SLOTS; slot += TD_WARP) {
+        uint32_t v = TD_PEEK(&t->proxies->vertex[slot]);
+        if (v == PATH_NO_VERTEX) continue;
+        program_accum held = path_take(t->proxies, slot, c);
+        TD_POKE(&t->proxies->vertex[slot], PATH_NO_VERTEX);
+        if (held != path_no_deposit(c)) path_receive(s, c, v, held, true, t);
+    }
+    TD_WARP_BARRIER(TD_ALL_LANES);
+}
+
+TD_DEVICE void path_clear_proxies(td_path_proxies *proxies, const td_context *c)
+{
+    for (uint32_t slot = td_lane(); slot < TD_PATH_SLOTS; slot += TD_WARP) {
+        TD_POKE(&proxies->vertex[slot], PATH_NO_VERTEX);
+        TD_POKE(&proxies->sum[slot], path_no_deposit(c));
+    }
+    TD_WARP_BARRIER(TD_ALL_LANES);
+}
+#else
+TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_tally *t) { (void)s, (void)c, (void)t; }
+TD_DEVICE void path_clear_proxies(td_path_proxies *proxies, const td_context *c) { (void)proxies, (void)c; }
+#endif
+
+/* The counters of a block, in shared memory: set to zero, and added to the launch's. All threads call. */
+TD_DEVICE td_path_tally path_begin_tally(td_path_tally *block)
+{
+    td_path_tally mine = {0};
+    uint64_t *words = (uint64_t *)block;
+    for (uint32_t i = td_thread(); i < sizeof *block / sizeof *words; i += td_threads()) TD_STORE(&words[i], (uint64_t)0);
+    TD_BARRIER();
+    mine.block = block;
+    return mine;
+}
+
+TD_DEVICE void path_end_tally(const td_path_tally *mine, td_path_tally *sum)
+{
+    td_path_tally *block = mine->block;
+#define ADD(field) \
+    if (mine->field != 0) TD_ADD(&block->field, mine->field);
+    TD_PATH_COUNTS(ADD)
+    TD_PATH_SUMS(ADD)
+#undef ADD
+    if (PROGRAM_MEASURE == TD_MEASURE_MAX) raise_double(&block->residual, mine->residual);
+    else if (mine->residual != 0) TD_ADD(&block->residual, mine->residual);
+    TD_BARRIER();
+    if (td_thread() < TD_PATH_LEVELS && TD_PEEK(&block->levels[td_thread()]) != 0)
+        TD_ADD(&sum->levels[td_thread()], TD_PEEK(&block->levels[td_thread()]));
+    if (td_thread() > 0) return;
+#define ADD(field) \
+    if (TD_PEEK(&block->field) != 0) TD_ADD(&sum->field, TD_PEEK(&block->field));
+    TD_PATH_COUNTS(ADD)
+    TD_PATH_SUMS(ADD)
+#undef ADD
+    if (PROGRAM_MEASURE == TD_MEASURE_MAX) raise_double(&sum->residual, TD_PEEK(&block->residual));
+    else TD_ADD(&sum->residual, TD_PEEK(&block->residual));
+}
+
+/* One step over vertices: units are vertices, or positions in a list of vertices. */
+#define PATH_STEP(name, call)                                                                       \
+    TD_KERNEL(name, td_paths_args)                                                                  \
+    {                                                                                               \
+        TD_SHARED(td_path_tally, block, 1);                                                         \
+        const td_context context = kernel_context(&a.state), *c = &context;                         \
+        const td_path_state *s = &a.paths;                                                          \
+        td_path_tally tally = path_begin_tally(block), *t = &tally;                                 \
+        for (uint64_t i = td_global_thread(); i < a.units; i += td_global_threads()) {              \
+            uint32_t v = a.list != 0 ? TD_READ_ONLY(&a.list[i]) : (uint32_t)i;                      \
+            call;                                                                                   \
+        }                                                                                           \
+        path_end_tally(&tally, a.tally);                                                            \
+    }
+PATH_STEP(path_starts, path_start(s, c, v, t))
+PATH_STEP(path_opens, path_open(s, c, v, t))
+PATH_STEP(path_scans, path_scan(s, c, v, t))
+PATH_STEP(path_finishes, path_finish(s, c, v, t))
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
+PATH_STEP(path_balances, path_balance(s, c, v, t))
+#endif
+#if PROGRAM_LINEAR && PROGRAM_SHARES
+PATH_STEP(path_totals, path_total(s, c, v, t))
+PATH_STEP(path_rescales, path_rescale(s, c, v, a.stores, t))
+#endif
+#undef PATH_STEP
+
+/* Units: mirrors. */
+TD_KERNEL(path_clears, td_paths_args)
+{
+    program_message nothing = path_nothing(&a.state.context);
+    for (uint64_t e = td_global_thread(); e < a.units; e += td_global_threads()) {
+        ((program_message *)a.paths.sent)[e] = nothing;
+        if (a.paths.sent_back != 0) ((program_message *)a.paths.sent_back)[e] = nothing;
+    }
+}
+
+/* The class of a partition in the order of Pri(p): within a group that is the order of its degree times its marked paths.
+ * The first class is the highest. */
+TD_DEVICE uint32_t path_class(float degree, uint32_t marked)
+{
+    uint32_t step = (td_float_to_bits(degree * (float)marked + 1.0f) - td_float_to_bits(1.0f)) >> 22;
+    return TD_PATH_CLASSES - 1 - (step < TD_PATH_CLASSES ? step : TD_PATH_CLASSES - 1);
+}
+
+/* Counts the partitions of a group with marked paths, by class. */
+TD_KERNEL(path_ranks, td_paths_args)
+{
+    for (uint32_t i = td_global_thread(); i < a.partitions; i += td_global_threads()) {
+        uint32_t k = a.first_partition + i, marked = 0;
+        for (uint32_t w = a.paths.first_word[k]; w < a.paths.first_word[k + 1]; w++)
+            marked += TD_POPCOUNT(a.paths.marks[w]);
+        uint32_t rank = marked > 0 ? path_class(a.paths.partition[k].degree, marked) : TD_PATH_CLASSES;
+        a.ranks[i] = (uint8_t)rank;
+        if (marked > 0) TD_ADD(&a.classes[rank], 1u);
+    }
+}
+
+/* Lists them class by class. */
+TD_KERNEL(path_orders, td_paths_args)
+{
+    TD_SHARED(uint32_t, before, TD_PATH_CLASSES);
+    uint32_t *taken = a.classes + TD_PATH_CLASSES;
+    if (td_thread() < TD_PATH_CLASSES) {
+        uint32_t sum = 0;
+        for (uint32_t l = 0; l < td_thread(); l++) sum += a.classes[l];
+        before[td_thread()] = sum;
+    }
+    TD_BARRIER();
+    for (uint32_t i = td_global_thread(); i < a.partitions; i += td_global_threads()) {
+        uint32_t rank = a.ranks[i];
+        if (rank < TD_PATH_CLASSES) a.order[before[rank] + TD_ADD(&taken[rank], 1u)] = a.first_partition + i;
+    }
+}
+
+/* The marked ones among the lane's paths of a partition, in ascending order. */
+TD_DEVICE void path_walk_lane(const td_path_state *s, const td_context *c, uint32_t k, td_path_tally *t)
+{
+    const uint32_t *lanes = s->lanes + (uint64_t)(TD_PATH_LANES + 1) * k + td_lane();
+    uint32_t end = lanes[1];
+    for (uint32_t path = lanes[0]; path < end; path++) {
+        uint32_t rest = TD_PEEK(&s->marks[s->first_word[k] + path / 32]) >> (path & 31u);
+        if (rest == 0) path |= 31u; /* no marked path in the rest of the word */
+        else if ((rest & 1u) != 0) path_walk_marked(s, c, k, path, t);
+        else path += TD_LOWEST_BIT(rest) - 1;
+    }
+}
+
+TD_DEVICE uint32_t path_listed(const td_paths_args *a)
+{
+    uint32_t count = 0;
+    for (uint32_t l = 0; l < TD_PATH_CLASSES; l++) count += a->classes[l];
+    return count;
+}
+
+/* The next partition of the walk: the warps take turns, or (a.next) whichever warp is free takes it. All lanes call. */
+TD_DEVICE uint32_t path_next(const td_paths_args *a, uint32_t before, uint32_t warps)
+{
+    uint32_t next = 0;
+    if (a->next == 0) return before + warps;
+    if (td_lane() == 0) next = TD_ADD(a->next, 1u);
+    return TD_SHUFFLE(TD_ALL_LANES, next, 0);
+}
+
+/* The edges of the lane that walked most, of all lanes; `longest`: a word of shared memory. */
+TD_DEVICE uint32_t path_longest(uint32_t *longest, uint32_t edges)
+{
+    if (td_lane() == 0) TD_STORE(longest, 0u);
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    if (edges > 0) TD_MAX(longest, edges);
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    uint32_t most = TD_LOAD(longest);
+    TD_WARP_BARRIER(TD_ALL_LANES);
+    return most;
+}
+
+/* Walks the listed partitions, or those of the group, a warp each. */
+TD_KERNEL(path_walks, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
+    const td_context c = kernel_context(&a.state);
+    td_path_tally t = path_begin_tally(block);
+    uint32_t warp = td_global_thread() / TD_WARP, warps = td_global_threads() / TD_WARP;
+    uint32_t count = a.ranks != 0 ? path_listed(&a) : a.partitions;
+    if (a.paths.hubs != 0) t.proxies = &proxies[td_warp()];
+    if (a.paths.hubs != 0) path_clear_proxies(t.proxies, &c);
+    for (uint32_t i = a.next != 0 ? path_next(&a, 0, 0) : warp; i < count; i = path_next(&a, i, warps)) {
+        uint64_t before = t.loaded;
+        path_walk_lane(&a.paths, &c, a.ranks != 0 ? a.order[i] : a.first_partition + i, &t);
+        path_flush(&a.paths, &c, &t);
+        uint32_t most = path_longest(&longest[td_warp()], (uint32_t)(t.loaded - before));
+        if (most == 0 || td_lane() > 0) continue;
+        t.listed++;
+        t.ranked += a.ranks != 0;
+        t.stolen += a.next != 0 && i % warps != warp;
+        t.lane_slots += (uint64_t)most * TD_WARP;
+    }
+    path_end_tally(&t, a.tally);
+}
+
+/* Marks the paths of the vertices that are listed as late, a block each. */
+TD_KERNEL(path_notices, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    const td_path_state *s = &a.paths;
+    td_path_tally t = path_begin_tally(block);
+    uint32_t count = *s->late_count < s->late_room ? *s->late_count : s->late_room;
+    for (uint32_t i = td_block(); i < count; i += td_blocks())
+        for (uint64_t p = s->place_offsets[s->late[i]] + td_thread(); p < s->place_offsets[s->late[i] + 1]; p += td_threads()) {
+            path_mark(s, s->places[p], &t);
+            t.notices++;
+        }
+    path_end_tally(&t, a.tally);
+}
+
+/* The variant without paths. Edges from which on the lanes of a warp share a list. */
+enum { PATH_SHARED_LIST = 32 };
+
+/* A lane's vertex pushes a change along one of its lists. All lanes call; those without a change have no list. */
+TD_DEVICE void path_push_lists(const td_path_state *s, const td_context *c, const td_gpu_list *list, uint32_t v, bool sends,
+                               program_message before, program_message message, td_path_tally *t)
+{
+    td_path_state along = *s;
+    uint64_t begin = sends ? list->offsets[v] : 0, end = sends ? list->offsets[v + 1] : 0;
+    uint32_t rest = TD_BALLOT(TD_ALL_LANES, end - begin >= PATH_SHARED_LIST);
+    along.weights = list->weights;
+    if (end - begin < PATH_SHARED_LIST) path_push_list(&along, c, v, list->targets, begin, end, 1, before, message, t);
+    for (; rest != 0; rest &= rest - 1) {
+        uint32_t of = TD_LOWEST_BIT(rest), u = TD_SHUFFLE(TD_ALL_LANES, v, of);
+        program_message was = TD_SHUFFLE(TD_ALL_LANES, before, of), is = TD_SHUFFLE(TD_ALL_LANES, message, of);
+        path_push_list(&along, c, u, list->targets, list->offsets[u] + td_lane(), list->offsets[u + 1], TD_WARP, was, is, t);
+    }
+}
+
+/* Applies the marked vertices of a word each, and pushes their changes. */
+TD_KERNEL(path_pushes, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    const td_context c = kernel_context(&a.state);
+    const td_path_state *s = &a.paths;
+    program_message *sent = (program_message *)s->sent;
+    td_path_tally t = path_begin_tally(block);
+    uint64_t warps = td_global_threads() / TD_WARP;
+    for (uint64_t w = td_global_thread() / TD_WARP; w < a.units; w += warps) {
+        uint32_t v = (uint32_t)w * 32 + td_lane(), bit = 1u << td_lane();
+        bool marked = (TD_PEEK(&s->marks[w]) & bit) != 0 && (TD_AND(&s->marks[w], ~bit) & bit) != 0;
+        program_message before = 0, message = 0;
+        TD_FENCE(); /* the mark is cleared before values are read */
+        if (marked) {
+            before = sent[v];
+            sent[v] = message = path_read(s, &c, v, 0, &t);
+        }
+        for (uint32_t l = 0; l < a.lists; l++)
+            path_push_lists(s, &c, &a.list_of[l], v, marked && message != before, before, message, &t);
+    }
+    path_end_tally(&t, a.tally);
+}
+
+#undef PATH_FN
+#undef PATH_NAME
+#undef PATH_GATHER
+#undef PATH_PEEK
+#undef PATH_POKE
+#undef PATH_SWAP
+#undef PATH_ADD
+#undef PATH_LOWER
+#undef PATH_OR
+#undef PATH_AND
+#undef PATH_COUNT
+#undef PATH_FENCE
+#undef PATH_DEPOSITED
+#undef PATH_LEVEL
+#undef PATH_LATE
+#undef PATH_PROXY
+#undef PATH_COLLECT
+#undef PATH_NO_VERTEX

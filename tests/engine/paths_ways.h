@@ -1,0 +1,51 @@
+/* The ways the paths engine has of running a row of the table: variants x settings, on cores or on whatever GPU. Half of
+ * the runs on a GPU take the decomposition that a run before left. */
+#ifndef TD_TEST_PATHS_WAYS_H
+#define TD_TEST_PATHS_WAYS_H
+
+#include "engine/table.h"
+
+static const char *const paths_variants[] = {"paths.variant=full", "paths.variant=w", "paths.variant=t"};
+static const char *const paths_settings[] = {
+    "", "paths.acyclic=on", "paths.merge=free", "paths.merge=off paths.depth=1", "paths.layers=off",
+    "paths.priority=off", "paths.partition_edges=32 paths.acyclic=on", "paths.balance=off", "paths.partition=off",
+    "paths.share=1", "paths.share=0.01 paths.partition_edges=40",
+};
+/* Of GPUs, beside these. */
+static const char *const paths_gpu_settings[] = {"", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.proxy=2 paths.pack=off"};
+enum {
+    PATHS_SETTINGS = sizeof paths_settings / sizeof *paths_settings,
+    PATHS_GPU_SETTINGS = sizeof paths_gpu_settings / sizeof *paths_gpu_settings,
+    PATHS_WAYS = 3 * PATHS_SETTINGS, /* on cores */
+    PATHS_GPU_WAYS = PATHS_WAYS * PATHS_GPU_SETTINGS * 2,
+};
+
+/* The settings of a way; false: the row, or the variant, has no such run. */
+static inline bool paths_way_text(char *text, size_t bytes, const row *of, int number, const char *more)
+{
+    int variant = number % 3;
+    const char *settings = paths_settings[number / 3 % PATHS_SETTINGS];
+    bool priority = strncmp(settings, "paths.share", 11) == 0 || strcmp(settings, "paths.balance=off") == 0 ||
+                    strcmp(settings, "paths.priority=off") == 0;
+    if (of->engine != NULL || of->iterations > 0 || (variant > 0 && priority)) return false;
+    if (variant == 2 && (settings[0] != 0 || more[0] != 0)) return false;
+    snprintf(text, bytes, "%s %s %s %s", paths_variants[variant], settings, more, of->settings);
+    return true;
+}
+
+static inline td_run *paths_run_gpu_way(void *context, subject *about, int number)
+{
+    table_place *place = context;
+    char text[400];
+    int rest = number / PATHS_WAYS;
+    if (!paths_way_text(text, sizeof text, about->row, number, paths_gpu_settings[rest % PATHS_GPU_SETTINGS])) return NULL;
+    td_run_options options = table_options(about->row, about->graph);
+    options.pool = place->pool;
+    options.engine = "paths";
+    options.devices = place->devices;
+    options.cache = rest / PATHS_GPU_SETTINGS == 0 ? &place->kept : NULL;
+    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, options.cache != NULL ? ", kept" : "");
+    return run_of(about->row->program, about->graph, options, text);
+}
+
+#endif

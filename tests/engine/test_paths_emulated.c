@@ -1,0 +1,312 @@
+/* The paths engine on an emulated GPU, which watches every access: the table of programs, what its switches promise by
+ * the emulator's exact counters, the memory that plans state, and what goes wrong. */
+#include "engine/paths_ways.h"
+
+#include "device/emulator/sanitizer.h"
+#include "store/gen.h"
+
+enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 300 : 1100 };
+
+/* Primes, so that every setting gets its turn. */
+static int way_stride(const row *of, const td_graph *graph, test_weights kind)
+{
+    bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of rounds */
+    bool slow = circuit || strcmp(of->program, "pagerank") == 0;
+    test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
+    if (graph->vertices > (circuit ? VERY_TINY : slow ? 300 : MANY)) return 0;
+    if (getenv("TANDEM_TEST_ALL") != NULL) return circuit ? 101 : 13;
+    if (slow || kind != awkward) return PATHS_GPU_WAYS; /* one of them */
+    return graph->vertices <= TINY ? 151 : graph->vertices <= 600 ? 211 : PATHS_GPU_WAYS;
+}
+
+static void check(const char *program)
+{
+    table_place place = {.devices = narrow_gpu()};
+    CHECK_OK(td_pool_create(&place.pool, 2));
+    check_program(program, &(table_ways){PATHS_GPU_WAYS, paths_run_gpu_way, way_stride, table_leave, &place, place.pool});
+    td_pool_destroy(place.pool);
+}
+
+TEST(bfs_along_paths_of_a_gpu) { check("bfs"); }
+TEST(sssp_along_paths_of_a_gpu) { check("sssp"); }
+TEST(labels_along_paths_of_a_gpu) { check("labels"); }
+TEST(kcore_along_paths_of_a_gpu) { check("kcore"); }
+TEST(pagerank_along_paths_of_a_gpu) { check("pagerank"); }
+TEST(adsorption_along_paths_of_a_gpu) { check("adsorption"); }
+TEST(circuit_along_paths_of_a_gpu) { check("circuit"); }
+
+/* Counters. */
+
+static uint64_t counted(const td_run *run, const char *name)
+{
+    for (int i = 0; i < run->work_count; i++)
+        if (strcmp(run->work[i].name, name) == 0) return run->work[i].value;
+    TEST_FAIL("there is no counter %s", name);
+    return 0;
+}
+
+static td_run_options on_gpu(const char *program, const td_graph *graph)
+{
+    return (td_run_options){.engine = "paths", .devices = narrow_gpu(), .has_source = program_of(program)->info->needs_source,
+                            .source = busiest(graph)};
+}
+
+static td_run *run_on(const char *program, const td_graph *graph, const char *settings)
+{
+    return run_of(program, graph, on_gpu(program, graph), settings);
+}
+
+static uint64_t count_on(const char *program, const td_graph *graph, const char *settings, const char *counter)
+{
+    td_run *run = run_on(program, graph, settings);
+    uint64_t value = counted(run, counter);
+    td_run_destroy(run);
+    return value;
+}
+
+static td_graph *named(const char *name) { return test_graph(test_graph_named(name), TEST_UNWEIGHTED, NULL); }
+
+static td_graph *web(uint32_t vertices)
+{
+    td_gen_spec spec = {.kind = "web", .vertices = vertices, .degree = 8, .seed = 1, .rewire = -1};
+    td_build_options build = {0};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    return graph;
+}
+
+/* PageRank changes every vertex of these graphs at least once, so that as many updates as vertices are one for each, in
+ * whichever order the lanes of a warp come: paths of many partitions begin at the vertices of "layered". */
+TEST(on_an_acyclic_graph_every_vertex_is_updated_once)
+{
+    static const char *const graphs[] = {"dag", "layered", "tree", "directed path", "tournament 20", "directed star"};
+    for (int g = 0; g < 6; g++) {
+        td_graph *graph = named(graphs[g]);
+        CHECK_EQ(count_on("pagerank", graph, "paths.acyclic=on paths.partition_edges=8", "updates"), graph->vertices);
+        td_graph_destroy(graph);
+    }
+}
+
+TEST(a_value_travels_the_length_of_a_path_in_one_round)
+{
+    td_graph *graph = named("directed path");
+    td_run_options options = on_gpu("bfs", graph);
+    options.source = 0;
+    td_run *paths = run_of("bfs", graph, options, ""), *plain = run_of("bfs", graph, options, "paths.variant=t");
+    CHECK_EQ(counted(paths, "rounds"), 1);
+    CHECK(counted(plain, "rounds") > 1);
+    td_run_destroy(paths);
+    td_run_destroy(plain);
+    td_graph_destroy(graph);
+}
+
+/* Deposits at vertices of high in-degree are gathered in shared memory: fewer reach the masters. */
+TEST(proxies_save_deposits_at_masters)
+{
+    td_graph *graph = web(700);
+    td_run *with = run_on("pagerank", graph, "paths.proxy=8"), *without = run_on("pagerank", graph, "paths.proxy=0");
+    CHECK(counted(with, "proxied") > 0);
+    CHECK_EQ(counted(without, "proxied"), 0);
+    CHECK(counted(with, "deposits") < counted(without, "deposits"));
+    CHECK_EQ(count_on("kcore", graph, "", "proxied"), 0); /* counts, not sums */
+    td_run_destroy(with);
+    td_run_destroy(without);
+    td_graph_destroy(graph);
+}
+
+/* Vertex 10 receives 1 from 1 .. 8 by proxy and 100 from 9, whose path applies it: what the proxy holds is read first, so
+ * that no vertex is applied twice. */
+TEST(a_path_reads_the_proxies_of_its_warp)
+{
+    uint32_t ends[19][2] = {[18] = {10, 11}};
+    uint32_t weights[19] = {[18] = 1};
+    for (uint32_t i = 0; i < 9; i++) {
+        ends[2 * i][0] = 0, ends[2 * i][1] = i + 1, weights[2 * i] = 1;
+        ends[2 * i + 1][0] = i + 1, ends[2 * i + 1][1] = 10, weights[2 * i + 1] = i == 8 ? 100 : 1;
+    }
+    td_graph *graph = test_graph_of(12, ends, weights, 19, false);
+    td_run_options options = on_gpu("sssp", graph);
+    options.source = 0;
+    td_run *run = run_of("sssp", graph, options, "paths.layers=off paths.proxy=1");
+    printf("     %" PRIu64 " updates\n", counted(run, "updates"));
+    CHECK(counted(run, "proxied") > 0);
+    CHECK_EQ(counted(run, "updates"), 11);
+    CHECK_EQ(((const uint32_t *)run->values)[11], 3);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+TEST(packed_lanes_waste_less)
+{
+    td_graph *graph = named("grid 30x40");
+    td_run *on = run_on("pagerank", graph, "paths.variant=w"),
+           *off = run_on("pagerank", graph, "paths.variant=w paths.pack=off");
+    double used = (double)counted(on, "edges_loaded") / (double)counted(on, "lane_slots");
+    double unpacked = (double)counted(off, "edges_loaded") / (double)counted(off, "lane_slots");
+    printf("     lanes in use: %.3f, unpacked %.3f\n", used, unpacked);
+    CHECK(used > unpacked);
+    td_run_destroy(on);
+    td_run_destroy(off);
+    td_graph_destroy(graph);
+}
+
+TEST(free_warps_take_the_next_partition)
+{
+    td_graph *graph = web(700);
+    const char *few = "paths.partition_edges=32";
+    CHECK(count_on("pagerank", graph, few, "partitions_stolen") > 0);
+    CHECK_EQ(count_on("pagerank", graph, "paths.partition_edges=32 paths.steal=off", "partitions_stolen"), 0);
+    td_graph_destroy(graph);
+}
+
+TEST(priority_saves_updates_and_ranks_partitions)
+{
+    td_graph *graph = web(700);
+    const char *full = "paths.partition_edges=64", *w = "paths.partition_edges=64 paths.variant=w";
+    td_run *run = run_on("pagerank", graph, full), *without = run_on("pagerank", graph, w);
+    CHECK(counted(run, "updates") < counted(without, "updates"));
+    CHECK(counted(run, "updates") < count_on("pagerank", graph, "paths.variant=t", "updates"));
+    CHECK(counted(run, "partitions_sorted") > 0);
+    CHECK_EQ(counted(without, "partitions_sorted"), 0);
+    td_run_destroy(run);
+    td_run_destroy(without);
+    td_graph_destroy(graph);
+}
+
+/* Paths of vertices with many edges are marked by blocks, and the answers are right: the hub of a star. */
+TEST(vertices_of_many_edges_have_their_paths_marked_by_blocks)
+{
+    enum { LEAVES = 600 };
+    uint32_t ends[2 * LEAVES + 1][2] = {[2 * LEAVES] = {LEAVES + 2, 0}};
+    for (uint32_t i = 0; i < LEAVES; i++) {
+        ends[i][0] = 0, ends[i][1] = i + 1;
+        ends[LEAVES + i][0] = i + 1, ends[LEAVES + i][1] = LEAVES + 1;
+    }
+    td_graph *graph = test_graph_of(LEAVES + 3, ends, NULL, 2 * LEAVES + 1, false);
+    td_run_options options = on_gpu("bfs", graph);
+    options.source = LEAVES + 2;
+    td_run *run = run_of("bfs", graph, options, "");
+    CHECK(counted(run, "late_vertices") > 0);
+    CHECK_EQ(((const uint32_t *)run->values)[LEAVES + 1], 3);
+    for (uint32_t i = 1; i <= LEAVES; i++) CHECK_EQ(((const uint32_t *)run->values)[i], 2);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+/* Memory. */
+
+static void compare_memory(const td_graph *graph, const char *program, const char *text)
+{
+    td_settings settings = settings_from(text);
+    td_run_options options = on_gpu(program, graph);
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    options.settings = &settings;
+    CHECK_OK(td_plan_make(&plan, "paths", program_of(program), graph, &options));
+    CHECK_OK(td_plan_execute(plan, &run));
+    uint64_t stated = plan->device_graph_bytes + plan->device_program_bytes;
+    if (run->device_peak != stated)
+        TEST_FAIL("%s with '%s' takes %" PRIu64 " bytes, stated are %" PRIu64, program, text, run->device_peak, stated);
+    CHECK(plan->program_bytes > stated); /* emulated memory is the host's */
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+    td_settings_clear(&settings);
+}
+
+TEST(the_device_memory_stated_is_taken_to_the_byte)
+{
+    static const char *const programs[] = {"pagerank", "adsorption", "sssp", "bfs", "kcore", "labels"};
+    static const char *const settings[] = {"", "paths.merge=free paths.proxy=0", "paths.variant=t", "paths.variant=w"};
+    td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U16, NULL);
+    for (int p = 0; p < 6; p++) compare_memory(graph, programs[p], settings[p % 4]);
+    compare_memory(graph, "kcore", "paths.variant=t");
+    td_graph_destroy(graph);
+}
+
+TEST(a_gpu_that_is_too_small_is_refused_with_the_bytes_needed)
+{
+    td_graph *graph = named("rmat 10");
+    td_run_options options = on_gpu("pagerank", graph);
+    td_run *run = NULL;
+    options.gpu_memory = 50000;
+    CHECK_STATUS(try_run(&run, "pagerank", graph, options, ""), TD_NO_MEMORY);
+    CHECK_CONTAINS(td_last_message(), "are free");
+    td_graph_destroy(graph);
+}
+
+/* A second run of a session takes the decomposition of the first, unless another one is asked for. */
+TEST(a_session_makes_the_decomposition_once)
+{
+    td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U16, NULL);
+    td_cache kept = {0};
+    td_run_options options = on_gpu("pagerank", graph);
+    options.cache = &kept;
+    td_run *first = run_of("pagerank", graph, options, ""), *second = run_of("sssp", graph, (td_run_options){
+        .engine = "paths", .devices = narrow_gpu(), .cache = &kept, .has_source = true}, "");
+    uint64_t bytes = kept.layouts[0].host_bytes;
+    CHECK(bytes > graph->edges * sizeof(uint32_t));
+    CHECK(kept.layouts[1].state == NULL);
+    td_run *other = run_of("pagerank", graph, options, "paths.merge=off paths.depth=1");
+    CHECK(kept.layouts[0].host_bytes != bytes);
+    CHECK(kept.layouts[1].state == NULL);
+    td_run_destroy(first);
+    td_run_destroy(second);
+    td_run_destroy(other);
+    td_cache_release(&kept);
+    td_graph_destroy(graph);
+}
+
+/* Faults. */
+
+static void lose_in_turn(const char *program, const char *text)
+{
+    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
+    td_settings settings = settings_from(text);
+    td_run_options options = on_gpu(program, graph);
+    td_status status = TD_DEVICE;
+    uint64_t nth = 1;
+    options.settings = &settings;
+    uint64_t held = td_memory().now;
+    for (; status != TD_OK; nth += nth < 40 ? 1 : nth / 5) {
+        td_run *run = NULL;
+        td_device_fail_at(nth);
+        status = td_run_program(&run, program_of(program), graph, &options);
+        td_device_fail_at(0);
+        td_run_destroy(run);
+        if (status != TD_OK && status != TD_DEVICE) TEST_FAIL("operation %" PRIu64 ": %s", nth, td_last_message());
+        if (status != TD_OK) CHECK_CONTAINS(td_last_message(), "device lost");
+        CHECK_EQ(td_memory().now, held);
+    }
+    CHECK(nth > 30);
+    td_settings_clear(&settings);
+    td_graph_destroy(graph);
+}
+
+TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
+{
+    lose_in_turn("pagerank", "");
+    lose_in_turn("bfs", "paths.variant=t");
+}
+
+TEST(every_allocation_fails_once)
+{
+    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
+    td_run_options options = on_gpu("sssp", graph);
+    td_settings settings = {0};
+    options.settings = &settings;
+    uint64_t before = td_memory().now;
+    td_status status = TD_NO_MEMORY;
+    for (uint64_t nth = 1; status != TD_OK; nth++) {
+        td_run *run = NULL;
+        td_alloc_fail_at(nth);
+        status = td_run_program(&run, program_of("sssp"), graph, &options);
+        td_alloc_fail_at(0);
+        td_run_destroy(run);
+        CHECK_EQ(td_memory().now, before);
+        CHECK(status == TD_OK || status == TD_NO_MEMORY);
+        CHECK(status == TD_OK || td_last_message()[0] != 0);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
