@@ -104,8 +104,12 @@ td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_ra
     for (uint32_t s = first; self->part_of != NULL && td_link_begin(crossing, s) < edges->end; s++)
         self->part_of[s] = first;
     switch (self->work) {
-    case TD_WORK_PUSH: return push_part(self, list, &part, edges->again);
-    case TD_WORK_SWEEP: return sweep_part(self, list, &part, first);
+    case TD_WORK_PUSH:
+        if (edges->again && self->differences) TD_CHECK(td_streaming_settle_within(self, &part));
+        return push_part(self, list, &part, edges->again);
+    case TD_WORK_SWEEP:
+        if (edges->again) TD_CHECK(td_streaming_hook_within(self, &part, first));
+        return sweep_part(self, list, &part, first);
     case TD_WORK_HIT: return hit_part(self, list, &part, true);
     case TD_WORK_SUM: return sum_part(self, list, edges);
     case TD_WORK_PARENTS: return td_gpu_find_parents(&self->gpu, self->gpu.stream, list, &part, true);
@@ -220,7 +224,8 @@ td_status td_streaming_start_copies(td_streaming_job *self)
 /* Whether subgraphs may be reprocessed within an iteration: only where whole lists are in them (no resident prefix). */
 static bool reprocesses(const td_streaming_job *self)
 {
-    return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
+    bool works = self->work == TD_WORK_PUSH || (self->work == TD_WORK_SWEEP && self->hooks);
+    return self->order_free && works && self->crossing->prefix.offsets == NULL;
 }
 
 /* Number of resident subgraphs launched ahead. Few, so that an arriving subgraph is processed soon and frees its slot

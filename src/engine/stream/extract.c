@@ -12,9 +12,11 @@
 enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAMING_EXTRACTS };
 enum { LONGEST_PART = 2048 }; /* longer lists are divided, so that warps have equal work */
 
-/* The extract of a slice of a subgraph, made by one worker: vertices, positions, targets, weights, in this order. */
+/* The extract of a slice of a subgraph, made by one worker: vertices, positions, numbers of the first edges (sweeps),
+ * targets, weights, in this order. */
 typedef struct extract {
     uint32_t subgraph;
+    bool numbered;           /* has numbers of edges */
     uint64_t first, end;     /* edges of the slice */
     uint64_t at, bytes;      /* position and size in the chunk */
     uint32_t parts;          /* lists, or pieces of long lists */
@@ -49,9 +51,14 @@ struct td_extracting {
 static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 static uint64_t places_at(const extract *it) { return it->at + round_up(it->parts * sizeof(uint32_t)); }
-static uint64_t targets_at(const extract *it)
+static uint64_t numbers_at(const extract *it)
 {
     return places_at(it) + round_up((it->parts + UINT64_C(1)) * sizeof(uint32_t));
+}
+
+static uint64_t targets_at(const extract *it)
+{
+    return numbers_at(it) + (it->numbered ? round_up(it->parts * sizeof(uint64_t)) : 0);
 }
 
 static uint64_t weights_at(const extract *it) { return targets_at(it) + round_up(it->edges * sizeof(uint32_t)); }
@@ -79,6 +86,7 @@ static void put_part(cursor *at, uint32_t v, uint64_t begin, uint64_t count)
     char *chunk = self->chunk;
     ((uint32_t *)(chunk + at->it->at))[at->parts] = v;
     ((uint32_t *)(chunk + places_at(at->it)))[at->parts] = (uint32_t)at->edges;
+    if (at->it->numbered) ((uint64_t *)(chunk + numbers_at(at->it)))[at->parts] = begin;
     memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), list->targets + begin, count * sizeof(uint32_t));
     if (list->weight_bytes > 0)
         memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes,
@@ -141,12 +149,14 @@ static td_status work_on(void *context, uint64_t begin, uint64_t end, int worker
     return TD_OK;
 }
 
-static void cut_slices(const td_link_list *list, uint32_t s, extract *extracts, uint32_t *count)
+static void cut_slices(const td_streaming_job *job, uint32_t s, extract *extracts, uint32_t *count)
 {
+    const td_link_list *list = job->crossing;
     uint64_t first = td_link_begin(list, s), end = td_link_end(list, s);
     uint64_t step = (UINT64_C(1) << list->shift) / SLICES;
     for (; first < end; first += step)
-        extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
+        extracts[(*count)++] = (extract){.subgraph = s, .numbered = job->work == TD_WORK_SWEEP, .first = first,
+                                         .end = first + step < end ? first + step : end};
 }
 
 /* Assigns positions in the chunk to as many extracts from `first` on as fit; returns their number. Extracts of one
@@ -174,7 +184,8 @@ static td_status send_table(td_streaming_job *job, const extract *extracts, uint
     for (uint32_t i = 0; i < count; i++) {
         const extract *it = &extracts[i];
         table[i] = (td_gpu_extract){(const uint32_t *)(to + it->at), (const uint32_t *)(to + places_at(it)),
-                                    (const uint32_t *)(to + targets_at(it)), to + weights_at(it), it->parts, groups};
+                                    (const uint32_t *)(to + targets_at(it)), to + weights_at(it),
+                                    (const uint64_t *)(to + numbers_at(it)), it->parts, groups};
         groups += (it->parts + 31) / 32;
     }
     table[count] = (td_gpu_extract){.groups_before = groups};
@@ -185,6 +196,24 @@ static td_status send_table(td_streaming_job *job, const extract *extracts, uint
 static void on_filled(void *context, td_status status, uint64_t chunk);
 static void on_copied(void *context, td_status status, uint64_t chunk);
 static void on_done(void *context, td_status status, uint64_t chunk);
+
+/* Launches over the extracts of a chunk. */
+static td_status launch_chunk(td_streaming_job *job, int chunk, uint32_t count)
+{
+    td_gpu_job *gpu = &job->gpu;
+    const td_gpu_extract *table = job->layout->device_table[chunk];
+    uint64_t threads = (uint64_t)job->layout->table[chunk][count].groups_before * 32;
+    if (job->work == TD_WORK_SWEEP) {
+        td_gpu_part all = td_gpu_all(gpu);
+        td_sweep_extracted_args args = {.sweep = td_gpu_sweep_args(gpu, job->crossing->seen, &all), .extracts = table,
+                                        .count = count};
+        args.sweep.collects_vertices = job->collects_vertices;
+        return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->sweep_extracted, threads, &args);
+    }
+    td_push_extracted_args args = {.push = td_gpu_push_args(gpu, (td_gpu_list){0}), .count = count, .extracts = table,
+                                   .bound = gpu->bound};
+    return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->push_extracted, threads, &args);
+}
 
 /* Copies the chunk, the extracts of one subgraph at a time, and launches over it. */
 static td_status send_chunk(struct td_extracting *self, int chunk)
@@ -210,10 +239,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     td_status status = td_stream_wait(job->gpu.stream, event);
     td_event_destroy(job->gpu.device, event);
     TD_CHECK(status);
-    td_push_extracted_args args = {.push = td_gpu_push_args(&job->gpu, (td_gpu_list){0}), .count = self->fit,
-                                   .extracts = layout->device_table[chunk], .bound = job->gpu.bound};
-    TD_CHECK(td_gpu_launch(&job->gpu, job->gpu.stream, &job->gpu.kernels->push_extracted,
-                           (uint64_t)layout->table[chunk][self->fit].groups_before * 32, &args));
+    TD_CHECK(launch_chunk(job, chunk, self->fit));
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
@@ -331,7 +357,7 @@ td_status td_streaming_start_extraction(td_streaming_job *job)
     self->job = job;
     TD_CHECK(TD_NEW_ZEROED(&self->extracts, (uint64_t)count * SLICES, "extracts"));
     for (uint32_t s = 0; s < list->subgraphs; s++)
-        if (job->mode[s] == TD_TRANSFER_EXTRACT) cut_slices(list, s, self->extracts, &self->count);
+        if (job->mode[s] == TD_TRANSFER_EXTRACT) cut_slices(job, s, self->extracts, &self->count);
     fill_next(self);
     return TD_OK;
 }

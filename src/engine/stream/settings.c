@@ -3,12 +3,13 @@
 
 #include "base/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_PACK, SETTINGS,
+    SET_PACK, SET_ACTIVITY, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
@@ -65,6 +66,10 @@ const td_setting td_streaming_settings[] = {
     [SET_PACK] = {"pack", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                   "programs that push along weights: target and weight packed into one 32-bit word if both fit; needs "
                   "a copy of the lists (stream.list_order) and stream.compress other than on"},
+    [SET_ACTIVITY] = {"activity", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
+                      "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active and "
+                      "push the difference, so that only their edges cross; off: every vertex gathers along all edges; "
+                      "auto: on for nn, and in every variant but full"},
     [SETTINGS] = {0},
 };
 
@@ -72,7 +77,10 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
 {
     const td_cpu_kernels *k = program->cpu;
     bool gas = program->info->kind == TD_KIND_GAS, changes = td_streaming_pushes_changes(program, mode);
-    bool pushes = gas && (k->fused || changes);
+    bool active = gas && !k->fused && k->proportional && !changes; /* with stream.activity */
+    bool pushes = gas && (k->fused || changes || active);
+    if (strcmp(setting, "activity") == 0) return active;
+    if (active && strcmp(setting, "small") == 0) return false; /* every iteration settles all vertices */
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round of changes processes every subgraph once */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
@@ -84,7 +92,7 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     if (strcmp(setting, "survivors") == 0) return k->light_first;
     if (strcmp(setting, "pack") == 0) return gas && k->fused && program->info->weights != TD_WEIGHTS_UNUSED;
     if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)
-        return pushes;
+        return pushes || (k->edge != NULL && strcmp(setting, "small") != 0);
     if (strcmp(setting, "high_degree") == 0) return !gas || pushes;
     if (strcmp(setting, "prefix") == 0 || strcmp(setting, "list_order") == 0) return gas ? pushes : k->samples;
     return true;
@@ -94,6 +102,69 @@ bool td_streaming_uses(const td_program *program, const char *setting)
 {
     return td_streaming_uses_in(program, TD_MODE_SYNC, setting) ||
            (program->info->order_free && td_streaming_uses_in(program, TD_MODE_ASYNC, setting));
+}
+
+bool td_streaming_pushes_differences(const td_program *program, td_mode mode, const td_settings *settings)
+{
+    const td_cpu_kernels *k = program->cpu;
+    double variant = TD_STREAMING_FULL, activity = 0;
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant);
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "activity", &activity);
+    if (program->info->kind != TD_KIND_GAS || k->fused || !k->proportional) return false;
+    if (td_streaming_pushes_changes(program, mode)) return false;
+    /* a program that runs until no value changes, and whose values depend on sums alone, settles vertex by vertex */
+    bool settles = program->info->tolerance == 0 && !k->own_value;
+    return variant != TD_STREAMING_FULL || activity == 1 || (activity == 0 && settles);
+}
+
+const char *td_streaming_why_once(const td_program *program, const td_run_options *options)
+{
+    const td_cpu_kernels *k = program->cpu;
+    if (options->has_iterations) return "with a limit on iterations every subgraph is processed once in each";
+    if (program->info->kind == TD_KIND_SWEEP)
+        return k->edge != NULL ? NULL : "a sweep visits every edge once; labels finds the same components";
+    if (k->first_hit) return options->mode == TD_MODE_ASYNC ? NULL : "bfs by levels processes every level once";
+    if (k->fused) return program->info->order_free ? NULL : "its values depend on the order";
+    if (!k->proportional) return "its contributions are not proportional to the messages";
+    if (k->shares) return "every value depends on a sum over all vertices, which ends the iteration";
+    if (k->own_value) return "its values depend on the number of steps";
+    return options->mode == TD_MODE_SYNC ? "with --sync an iteration reads the values of the one before" : NULL;
+}
+
+/* Settings that choose among active vertices' edges change nothing where every edge is gathered. */
+static td_status check_activity(const td_program *program, const td_run_options *options)
+{
+    static const char *const active[] = {"rules", "alpha", "beta", "low", "levels", "repeats", "high_degree", "prefix",
+                                         "list_order"};
+    const td_cpu_kernels *k = program->cpu;
+    bool gathers = program->info->kind == TD_KIND_GAS && !k->fused &&
+                   !td_streaming_pushes_changes(program, options->mode) &&
+                   !td_streaming_pushes_differences(program, options->mode, options->settings);
+    for (uint64_t i = 0; gathers && i < sizeof active / sizeof *active; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "stream.%s", active[i]);
+        if (td_settings_given(options->settings, key))
+            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing about %s, which gathers along every edge; it is "
+                                            "for stream.activity=on", key, program->info->name));
+    }
+    return TD_OK;
+}
+
+/* A variant that would do what lbase does is refused. */
+static td_status check_variant(const td_program *program, const td_run_options *options)
+{
+    char word[TD_SETTING_BYTES];
+    const td_cpu_kernels *k = program->cpu;
+    double variant;
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
+    bool repeats = variant == TD_STREAMING_HVSP || variant == TD_STREAMING_HBASE;
+    const char *reason = repeats ? td_streaming_why_once(program, options) : NULL;
+    if (variant == TD_STREAMING_LVSP && program->info->kind == TD_KIND_GAS && !k->fused && !k->proportional)
+        reason = "its contributions are not proportional to the messages, so that every edge is gathered";
+    if (reason == NULL) return TD_OK;
+    td_setting_print(word, &td_streaming_settings[SET_VARIANT], variant, NULL);
+    return td_see("stream", td_fail(TD_USAGE, "stream.variant=%s does what lbase does for %s: %s", word,
+                                    program->info->name, reason));
 }
 
 static td_status check_mode(const td_run_options *options, const td_program *program)
@@ -139,6 +210,7 @@ static const condition conditions[] = {
     {"survivors", IN_FULL, false, "stream.variant=full"},
     {"compress", IN_FULL, false, "stream.variant=full"},
     {"pack", IN_FULL, false, "stream.variant=full"},
+    {"activity", IN_FULL, false, "stream.variant=full"},
 };
 
 static const condition *condition_of(const char *name)
@@ -204,6 +276,8 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
     if (delta > 0 && !steps)
         return td_fail(TD_USAGE, "stream.delta is the width of a bucket of delta-stepping, and a limit on iterations "
                                  "makes sssp run plain rounds; leave one of them out");
+    TD_CHECK(check_variant(program, options));
+    TD_CHECK(check_activity(program, options));
     return check_mode(options, program);
 }
 

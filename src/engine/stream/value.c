@@ -37,6 +37,13 @@ void td_streaming_all_useful(td_streaming_job *self, td_link_list *list)
     self->vertices_useful = self->gpu.graph->vertices;
 }
 
+/* Whether the useful edges of subgraphs can be extracted. Survivors are collected per subgraph, not from extracts. */
+static bool can_extract(const td_streaming_job *self)
+{
+    bool works = self->work == TD_WORK_PUSH || (self->work == TD_WORK_SWEEP && !self->collects_edges);
+    return self->layout->chunk[0] != NULL && works;
+}
+
 /* Rate of direct reads over that of copies: 41 of 54.7 GB/s on an H200 (docs/lab/stream.md). */
 static const double DIRECT_RATE = 0.75;
 enum { LINE = 128 }; /* bytes of a cache line; both ends of a list waste about one, for targets and for weights */
@@ -63,8 +70,7 @@ static costs cost_of(const td_streaming_job *self, const td_link_list *list, uin
     double bytes = (double)td_link_edge_bytes(list), rate = layout->copy_rate > 0 ? layout->copy_rate : 1;
     double collecting = layout->extract_rate < rate ? layout->extract_rate : rate;
     bool may_direct = list->readable && self->low != TD_LOW_EXTRACT && self->low != TD_LOW_WHOLE;
-    bool may_extract = layout->chunk[0] != NULL && self->work == TD_WORK_PUSH &&
-                       (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
+    bool may_extract = can_extract(self) && (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
     costs cost;
     for (int mode = 0; mode < TD_TRANSFER_MODES; mode++) cost.of[mode] = INFINITY;
     cost.of[TD_TRANSFER_WHOLE] = (double)td_link_bytes(list, s) / rate;
@@ -128,9 +134,8 @@ static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
 
 static td_transfer_mode low_value_mode(const td_streaming_job *self, const td_link_list *list)
 {
-    bool can_extract = self->layout->chunk[0] != NULL && self->work == TD_WORK_PUSH;
     bool wants = self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT;
-    if (wants && can_extract) return TD_TRANSFER_EXTRACT;
+    if (wants && can_extract(self)) return TD_TRANSFER_EXTRACT;
     return list->readable && self->low != TD_LOW_WHOLE ? TD_TRANSFER_DIRECT : TD_TRANSFER_WHOLE;
 }
 
