@@ -207,8 +207,9 @@ td_status td_streaming_start_copies(td_streaming_job *self)
     td_slots *slots = &self->layout->slots;
     while (self->waiting_at < self->waiting_count && self->copies_in_flight < COPIES_AHEAD) {
         uint32_t s = self->waiting[self->waiting_at];
-        uint64_t evictions = slots->evictions;
+        uint64_t evictions = slots->evictions, began = td_clock_ns();
         uint32_t slot = td_slots_take(slots, s);
+        self->row->queue_seconds += td_seconds_since(began);
         if (slot == TD_NO_SLOT) return TD_OK;
         self->row->evictions += (uint32_t)(slots->evictions - evictions);
         self->waiting_at++;
@@ -260,14 +261,23 @@ static void list_all_residents(td_streaming_job *self)
     self->row->subgraphs_resident += self->residents_count;
 }
 
+/* Whether the priority queue reprocesses subgraphs. */
+static bool queues(const td_streaming_job *self)
+{
+    bool has_queue = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP ||
+                     self->variant == TD_STREAMING_SCAPH;
+    return has_queue && reprocesses(self);
+}
+
 /* While copies are in flight and no launch is, the GPU reprocesses a resident subgraph. */
 td_status td_streaming_process_more(td_streaming_job *self)
 {
-    bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
     TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(process_residents(self));
-    if (!queues || !reprocesses(self) || self->copies_in_flight == 0 || self->flights > 0) return TD_OK;
+    if (!queues(self) || self->copies_in_flight == 0 || self->flights > 0) return TD_OK;
+    uint64_t began = td_clock_ns();
     uint32_t slot = td_slots_next(&self->layout->slots, self->levels);
+    self->row->queue_seconds += td_seconds_since(began);
     return slot == TD_NO_SLOT ? TD_OK : process_slot(self, slot, true);
 }
 
@@ -397,6 +407,7 @@ td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_stre
     list_wholes(self);
     self->clock = td_device_clock(self->gpu.device);
     self->direct_asked = 0;
+    self->row->levels = queues(self) ? self->levels : 1;
     td_status status = run_iteration(self);
     if (status != TD_OK) status = fail_clean(self, status);
     td_streaming_end_extraction(self);

@@ -159,20 +159,49 @@ static void cut_slices(const td_streaming_job *job, uint32_t s, extract *extract
                                          .end = first + step < end ? first + step : end};
 }
 
-/* Assigns positions in the chunk to as many extracts from `first` on as fit; returns their number. Extracts of one
- * subgraph are adjacent and start at a tile. */
+/* Assigns positions from `at` on to extracts; returns how many fit. */
+static uint32_t place_group(const extraction *self, extract *group, uint32_t count, uint64_t at, uint64_t end)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        group[i].bytes = group[i].parts == 0 ? 0 : bytes_of(&group[i], self->list);
+        if (at + group[i].bytes > end) return i;
+        group[i].at = at;
+        at += group[i].bytes;
+    }
+    return count;
+}
+
+/* Moves a group of extracts to position `to`, before others that have to wait for the next chunk. */
+static void move_group(extract *extracts, uint32_t to, uint32_t from, uint32_t count)
+{
+    extract group[SLICES];
+    memcpy(group, extracts + from, count * sizeof *group);
+    memmove(extracts + to + count, extracts + to, (from - to) * sizeof *extracts);
+    memcpy(extracts + to, group, count * sizeof *group);
+}
+
+/* Chooses extracts from `first` on for the chunk, moves them to the front and assigns positions; returns their number.
+ * The extracts of a subgraph take consecutive tiles. If there are too few left, the chunk is revisited by the
+ * subgraphs behind it (Scaph, section 4.3); then the first that waits is divided. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
     uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
-    for (uint32_t i = first; i < count; i++) {
-        extract *it = &self->extracts[i];
-        if (i > first && it->subgraph != self->extracts[i - 1].subgraph) used = (used + tile - 1) / tile * tile;
-        it->bytes = it->parts == 0 ? 0 : bytes_of(it, self->list);
-        if (used + it->bytes > chunk_bytes || i - first == MOST_EXTRACTS) return i - first;
-        it->at = used;
-        used += it->bytes;
+    uint32_t placed = first;
+    for (uint32_t i = first, end; i < count; i = end) {
+        extract *group = &self->extracts[i];
+        for (end = i + 1; end < count && self->extracts[end].subgraph == group->subgraph; end++) {}
+        if (placed - first + end - i > MOST_EXTRACTS) break;
+        uint32_t fit = place_group(self, group, end - i, used, chunk_bytes);
+        if (fit < end - i) continue;
+        used = group[fit - 1].at + group[fit - 1].bytes;
+        used = (used + tile - 1) / tile * tile;
+        move_group(self->extracts, placed, i, end - i);
+        placed += end - i;
     }
-    return count - first;
+    if (placed == count || placed - first + SLICES > MOST_EXTRACTS) return placed - first;
+    uint32_t rest = 1; /* the first subgraph that waits begins in the remaining tiles */
+    while (placed + rest < count && self->extracts[placed + rest].subgraph == self->extracts[placed].subgraph) rest++;
+    return placed - first + place_group(self, &self->extracts[placed], rest, used, chunk_bytes);
 }
 
 /* Copies the table of extracts, by which a kernel finds the lists in the chunk. */
@@ -184,8 +213,7 @@ static td_status send_table(td_streaming_job *job, const extract *extracts, uint
     for (uint32_t i = 0; i < count; i++) {
         const extract *it = &extracts[i];
         table[i] = (td_gpu_extract){(const uint32_t *)(to + it->at), (const uint32_t *)(to + places_at(it)),
-                                    (const uint32_t *)(to + targets_at(it)), to + weights_at(it),
-                                    (const uint64_t *)(to + numbers_at(it)), it->parts, groups};
+                                    (const uint32_t *)(to + targets_at(it)), to + weights_at(it), it->parts, groups};
         groups += (it->parts + 31) / 32;
     }
     table[count] = (td_gpu_extract){.groups_before = groups};
@@ -285,6 +313,7 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
     td_streaming_record_status(job, status);
     if (job->status != TD_OK) return;
     job->row->bytes_extracted += self->bytes[chunk];
+    job->row->chunks_sent++;
     td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
                                              self->bytes[chunk]));
     td_streaming_record_status(job, send_chunk(self, (int)chunk));
@@ -339,9 +368,12 @@ td_status td_streaming_fetch_active(td_streaming_job *job)
     bool any = false;
     for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->mode[s] == TD_TRANSFER_EXTRACT;
     if (!any) return TD_OK;
+    uint64_t began = td_device_clock(gpu->device);
     TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->state.active, td_gpu_words(gpu) * sizeof(uint32_t),
                             TD_TO_HOST));
-    return td_stream_synchronize(gpu->stream);
+    TD_CHECK(td_stream_synchronize(gpu->stream));
+    job->row->bitmap_seconds += (double)(td_device_clock(gpu->device) - began) * 1e-9;
+    return TD_OK;
 }
 
 td_status td_streaming_start_extraction(td_streaming_job *job)

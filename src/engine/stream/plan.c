@@ -37,7 +37,6 @@ static td_status read_request(request *self, const td_program *program, const td
     const td_program_info *info = program->info;
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     *self = (request){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
-    self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     self->changes = td_streaming_pushes_changes(program, options->mode);
     self->differences = td_streaming_pushes_differences(program, options->mode, options->settings);
     self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
@@ -56,6 +55,9 @@ static td_status read_request(request *self, const td_program *program, const td
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "survivors", &self->survivors));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "compress", &self->compress));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "pack", &self->pack));
+    self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations &&
+                        self->variant != TD_STREAMING_SCAPH;
+    if (self->variant == TD_STREAMING_SCAPH) self->direction = 2; /* no pulls */
     self->uses_survivors = self->kernels->light_first && self->variant == TD_STREAMING_FULL && self->survivors == 0 &&
                            self->low != TD_LOW_EXTRACT && !options->has_iterations && fit_a_word(graph);
     return td_settings_number(options->settings, "stream", td_streaming_settings, "list_order", &self->list_order);
@@ -174,7 +176,8 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
     double share = prefix_share(self, shape);
     bool has_prefix = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
     uint64_t edges = choose_slot_edges(self, room, edge, fewest, has_prefix);
-    bool needs = !self->sums && (self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_EXTRACT);
+    bool picks = self->variant == TD_STREAMING_LVSP || self->variant == TD_STREAMING_SCAPH;
+    bool needs = !self->sums && (picks || self->low == TD_LOW_EXTRACT);
     bool extracts = needs || (self->pushes && self->variant == TD_STREAMING_FULL && self->low == TD_LOW_AUTO);
     uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
     td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_EDGES, .needed = least, .allowed = room,

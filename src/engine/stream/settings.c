@@ -13,10 +13,11 @@ enum {
 };
 
 const td_setting td_streaming_settings[] = {
-    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
+    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase|scaph",
                      "variant of Scaph. full: a transfer mode for every subgraph; hvsp: all whole, reprocessed by the "
                      "priority queue; lvsp: all extracted; hbase: all whole, reprocessed stream.repeats times; lbase: "
-                     "all whole, processed once (Graphie)"},
+                     "all whole, processed once (Graphie); scaph: the system as published: stream.alpha and stream.beta choose between "
+                     "hvsp and lvsp for every subgraph"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
                       "bytes of a subgraph, rounded down to 2^k edges (minimum 32; 1024 for accumulating programs); "
                       "the default is smaller if few subgraphs fit on the device or beside a resident prefix "
@@ -150,6 +151,26 @@ static td_status check_activity(const td_program *program, const td_run_options 
     return TD_OK;
 }
 
+/* With variant=full, levels are for subgraphs that hold whole lists. */
+static td_status check_levels(const td_program *program, const td_run_options *options)
+{
+    const td_cpu_kernels *k = program->cpu;
+    double variant, prefix;
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "prefix", &prefix));
+    if (!td_settings_given(options->settings, "stream.levels")) return TD_OK;
+    const char *reason = td_streaming_why_once(program, options);
+    bool whole = prefix == 0 || k->schedule == TD_SCHEDULE_PEEL;
+    if (reason == NULL && variant == TD_STREAMING_FULL && program->info->kind == TD_KIND_SWEEP)
+        reason = "variant=full sweeps survivors instead";
+    if (reason == NULL && variant == TD_STREAMING_FULL && !k->fused && options->mode != TD_MODE_ASYNC)
+        reason = "every vertex is settled once in an iteration";
+    if (reason == NULL && variant == TD_STREAMING_FULL && !whole)
+        reason = "lists are divided by the resident prefix; add stream.prefix=0";
+    if (reason == NULL) return TD_OK;
+    return td_see("stream", td_fail(TD_USAGE, "stream.levels changes nothing about %s: %s", program->info->name, reason));
+}
+
 /* A variant that would do what lbase does is refused. */
 static td_status check_variant(const td_program *program, const td_run_options *options)
 {
@@ -159,7 +180,7 @@ static td_status check_variant(const td_program *program, const td_run_options *
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
     bool repeats = variant == TD_STREAMING_HVSP || variant == TD_STREAMING_HBASE;
     const char *reason = repeats ? td_streaming_why_once(program, options) : NULL;
-    if (variant == TD_STREAMING_LVSP && program->info->kind == TD_KIND_GAS && !k->fused && !k->proportional)
+    if ((variant == TD_STREAMING_LVSP || variant == TD_STREAMING_SCAPH) && program->info->kind == TD_KIND_GAS && !k->fused && !k->proportional)
         reason = "its contributions are not proportional to the messages, so that every edge is gathered";
     if (reason == NULL) return TD_OK;
     td_setting_print(word, &td_streaming_settings[SET_VARIANT], variant, NULL);
@@ -185,7 +206,11 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
 enum {
     IN_FULL = 1 << TD_STREAMING_FULL,
     IN_HVSP = 1 << TD_STREAMING_HVSP,
+    IN_LVSP = 1 << TD_STREAMING_LVSP,
     IN_HBASE = 1 << TD_STREAMING_HBASE,
+    IN_LBASE = 1 << TD_STREAMING_LBASE,
+    IN_SCAPH = 1 << TD_STREAMING_SCAPH,
+    IN_OTHERS = IN_FULL | IN_HVSP | IN_LVSP | IN_HBASE | IN_LBASE,
 };
 
 typedef struct condition {
@@ -197,11 +222,11 @@ typedef struct condition {
 
 static const condition conditions[] = {
     {"rules", IN_FULL, false, "stream.variant=full"},
-    {"alpha", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
-    {"beta", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
+    {"alpha", IN_FULL | IN_SCAPH, true, "stream.variant=scaph, and full with stream.rules=paper"},
+    {"beta", IN_FULL | IN_SCAPH, true, "stream.variant=scaph, and full with stream.rules=paper"},
     {"low", IN_FULL, false, "stream.variant=full"},
-    {"levels", IN_FULL | IN_HVSP, false,
-     "stream.variant=hvsp, and full without a resident prefix (stream.prefix=0)"},
+    {"levels", IN_FULL | IN_HVSP | IN_SCAPH, false,
+     "stream.variant=hvsp and scaph, and full without a resident prefix (stream.prefix=0)"},
     {"repeats", IN_HBASE, false, "stream.variant=hbase"},
     {"prefix", IN_FULL, false, "stream.variant=full"},
     {"list_order", IN_FULL, false, "stream.variant=full"},
@@ -211,6 +236,8 @@ static const condition conditions[] = {
     {"compress", IN_FULL, false, "stream.variant=full"},
     {"pack", IN_FULL, false, "stream.variant=full"},
     {"activity", IN_FULL, false, "stream.variant=full"},
+    {"delta", IN_OTHERS, false, "every stream.variant but scaph, which has no buckets"},
+    {"direction", IN_OTHERS, false, "every stream.variant but scaph, which pushes"},
 };
 
 static const condition *condition_of(const char *name)
@@ -228,7 +255,8 @@ bool td_streaming_applies(const td_settings *settings, const char *name)
     const condition *it = condition_of(name);
     (void)td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant);
     (void)td_settings_number(settings, "stream", td_streaming_settings, "rules", &rules);
-    return it == NULL || (in_variant(it, (td_streaming_variant)variant) && (rules == 1 || !it->by_paper));
+    bool by_paper = rules == 1 || variant == TD_STREAMING_SCAPH;
+    return it == NULL || (in_variant(it, (td_streaming_variant)variant) && (by_paper || !it->by_paper));
 }
 
 const char *td_streaming_when(const char *name) { return condition_of(name)->when; }
@@ -255,7 +283,8 @@ td_status td_streaming_check_settings(const td_settings *settings)
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0) continue;
-        TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant, rules == 1));
+        TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant,
+                           rules == 1 || variant == TD_STREAMING_SCAPH));
     }
     bool stored = order == 1 || (order == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
@@ -277,6 +306,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
         return td_fail(TD_USAGE, "stream.delta is the width of a bucket of delta-stepping, and a limit on iterations "
                                  "makes sssp run plain rounds; leave one of them out");
     TD_CHECK(check_variant(program, options));
+    TD_CHECK(check_levels(program, options));
     TD_CHECK(check_activity(program, options));
     return check_mode(options, program);
 }
@@ -295,14 +325,15 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     self->repeats = (uint32_t)set[SET_REPEATS];
     self->small_edges = (uint64_t)set[SET_SMALL];
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
-    gpu->direction = directions[(int)set[SET_DIRECTION]];
+    gpu->direction = self->variant == TD_STREAMING_SCAPH ? TD_DIRECTION_PUSH : directions[(int)set[SET_DIRECTION]];
     gpu->balance = TD_BALANCE_WARP;
     gpu->high_degree = (uint32_t)set[SET_HIGH_DEGREE];
     gpu->small = self->small_edges;
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
-    gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
+    gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit &&
+                       self->variant != TD_STREAMING_SCAPH;
     return TD_OK;
 }
 

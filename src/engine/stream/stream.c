@@ -93,7 +93,8 @@ static uint64_t most_subgraphs(const td_streaming_job *self)
 /* Whether a forest's components may hook within a round (hook.c). */
 static bool may_hook(const td_streaming_job *self)
 {
-    bool queues = self->variant == TD_STREAMING_HVSP || self->variant == TD_STREAMING_HBASE;
+    bool queues = self->variant == TD_STREAMING_HVSP || self->variant == TD_STREAMING_HBASE ||
+                  self->variant == TD_STREAMING_SCAPH;
     return self->gpu.traits->edge != NULL && queues && !self->gpu.has_limit;
 }
 
@@ -103,11 +104,11 @@ static td_status start_hooks(td_streaming_job *self)
     const td_context *c = &self->gpu.state.context;
     if (!may_hook(self)) return TD_OK;
     self->hooks = c->weight_bits + c->edge_bits + c->vertex_bits < 64;
-    if (!self->hooks)
+    if (!self->hooks && self->variant != TD_STREAMING_SCAPH)
         return td_fail(TD_USAGE, "a weight, an edge and a vertex of this graph take %d bits; with more than 63 a round of "
                        "%s takes two sweeps, and subgraphs are not reprocessed: use another stream.variant",
                        c->weight_bits + c->edge_bits + c->vertex_bits, self->gpu.run->program->info->name);
-    return td_streaming_find_spans(self);
+    return self->hooks ? td_streaming_find_spans(self) : TD_OK;
 }
 
 /* Device arrays: the program's, and bitmaps and counters of this engine. `heavy` is needed only if the resident prefix
@@ -181,13 +182,14 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
     return TD_OK;
 }
 
-/* The paper's bound: how often the GPU can process a subgraph while another one is copied. */
+/* The paper's bound: how often the GPU can read a subgraph while another one is copied. More than a few times seldom
+ * finds a vertex to push. */
 static void choose_levels(td_streaming_job *self)
 {
     enum { MOST_LEVELS = 8 };
-    const double gpu_rate = 1000; /* bytes per ns, far above the rate of any link */
+    const td_streaming_graph *layout = self->layout;
     if (self->levels > 0) return;
-    double ratio = self->layout->copy_rate > 0 ? gpu_rate / self->layout->copy_rate : 1;
+    double ratio = layout->copy_rate > 0 && layout->device_rate > 0 ? layout->device_rate / layout->copy_rate : 1;
     self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
 }
 
@@ -387,6 +389,7 @@ static const td_column columns[] = {
     COLUMN(U32, subgraphs_resident), COLUMN(U32, subgraphs_whole), COLUMN(U32, subgraphs_extracted),
     COLUMN(U32, subgraphs_direct), COLUMN(U64, bytes_whole), COLUMN(U64, bytes_extracted), COLUMN(U64, bytes_direct),
     COLUMN(U64, bytes_useful), COLUMN(REAL, useful_over_moved), COLUMN(U32, rounds), COLUMN(U32, evictions),
+    COLUMN(U32, chunks_sent), COLUMN(U32, levels), COLUMN(REAL, queue_seconds), COLUMN(REAL, bitmap_seconds),
     COLUMN(REAL, copy_seconds), COLUMN(REAL, compute_seconds), COLUMN(REAL, both_seconds), {0},
 };
 

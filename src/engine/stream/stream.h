@@ -23,6 +23,7 @@
 
 typedef enum td_streaming_variant {
     TD_STREAMING_FULL, TD_STREAMING_HVSP, TD_STREAMING_LVSP, TD_STREAMING_HBASE, TD_STREAMING_LBASE,
+    TD_STREAMING_SCAPH,
 } td_streaming_variant;
 typedef enum td_streaming_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_streaming_low;
 
@@ -67,6 +68,7 @@ typedef struct td_streaming_graph {
     uint64_t light_count;
     bool light_pinned;
     double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
+    double device_rate;           /* the same of the device's memory */
 } td_streaming_graph;
 
 /* Whether push and pull use different lists. */

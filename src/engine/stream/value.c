@@ -19,12 +19,14 @@ td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, 
     part.heavy_edges = heavy;
     td_useful_args args = {.state = gpu->state, .offsets = list->seen.offsets, .part = part,
                            .useful = self->device_useful, .shift = list->shift};
+    uint64_t began = td_device_clock(gpu->device);
     td_gpu_swap(&self->useful, &self->useful_before);
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_stream_fill(gpu->stream, args.useful, 0, list->subgraphs * sizeof(uint64_t)));
     TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->useful, td_gpu_words(gpu) * 32, &args));
     TD_CHECK(td_stream_copy(gpu->stream, self->useful, args.useful, list->subgraphs * sizeof(uint64_t), TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
+    self->row->bitmap_seconds += (double)(td_device_clock(gpu->device) - began) * 1e-9;
     self->vertices_useful = gpu->control->tally.activated;
     self->edges_useful = gpu->control->tally.edges;
     return TD_OK;
@@ -146,7 +148,7 @@ static td_transfer_mode choose(const td_streaming_job *self, const td_link_list 
     if (self->useful[s] == 0) return TD_TRANSFER_NONE;
     if (self->variant == TD_STREAMING_LVSP) return low_value_mode(self, list);
     if (there) return TD_TRANSFER_RESIDENT;
-    if (self->variant != TD_STREAMING_FULL) return TD_TRANSFER_WHOLE;
+    if (self->variant != TD_STREAMING_FULL && self->variant != TD_STREAMING_SCAPH) return TD_TRANSFER_WHOLE;
     if (self->work == TD_WORK_HIT && list->readable) return TD_TRANSFER_DIRECT; /* most of the subgraph is not read */
     if (self->work == TD_WORK_SUM) return TD_TRANSFER_WHOLE;
     bool high = useful > self->alpha * all || (self->useful[s] > self->useful_before[s] && useful > self->beta * all);

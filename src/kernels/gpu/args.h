@@ -40,12 +40,12 @@ typedef struct td_gpu_shard {
     uint32_t first, count, copies;
 } td_gpu_shard;
 
-/* Extracted lists that are contiguous: their vertices, offsets, targets and weights. groups_before: groups of 32 parts
+/* Extracted lists that are contiguous: their vertices, offsets, targets and weights. For sweeps the number of every
+ * part's first edge follows the offsets, at the next multiple of 16 bytes. groups_before: groups of 32 parts
  * in the extracts before this one. */
 typedef struct td_gpu_extract {
     const uint32_t *vertices, *places, *targets;
     const void *weights;
-    const uint64_t *numbers;      /* sweeps: the number of every part's first edge */
     uint32_t parts, groups_before;
 } td_gpu_extract;
 

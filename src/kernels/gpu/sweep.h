@@ -121,6 +121,12 @@ TD_KERNEL(sweep_pieces, td_sweep_args)
     }
 }
 
+/* The numbers of the first edges of an extract's parts (engine/stream/extract.c). */
+TD_DEVICE const uint64_t *numbers_of(const td_gpu_extract *from)
+{
+    return (const uint64_t *)(((uintptr_t)(from->places + from->parts + 1) + 15) & ~(uintptr_t)15);
+}
+
 /* Sweeps along extracted lists. Their edges have the numbers that they have in the lists. */
 TD_KERNEL(sweep_extracted, td_sweep_extracted_args)
 {
@@ -141,7 +147,7 @@ TD_KERNEL(sweep_extracted, td_sweep_extracted_args)
             u = from->vertices[i];
             begin = from->places[i];
             degree = from->places[i + 1] - begin;
-            number = from->numbers[i];
+            number = numbers_of(from)[i];
         }
         uint64_t sampled = s->list.offsets[u] + (s->skipping ? s->sampled : 0);
         edges += degree;
