@@ -401,6 +401,7 @@ const td_engine td_stream_engine = {
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
     .limits_edges = true,
+    .strict = true,
     .settings = td_streaming_settings,
     .renamed = td_streaming_renamed,
     .uses = td_streaming_uses,
