@@ -167,7 +167,7 @@ static td_status declare_messages(td_gpu_job *job)
     TD_CHECK(td_gpu_new(job, &state->values, n, k->value_bytes, "vertex values"));
     state->next_values = state->messages = state->next_messages = state->values;
     if (job->run->program->info->kind != TD_KIND_GAS) return TD_OK;
-    bool twice = !k->fused && !job->run->async;
+    bool twice = !k->fused && !job->run->async && !job->in_place;
     if (k->sends_value) {
         if (twice) TD_CHECK(td_gpu_new(job, &state->next_values, n, k->value_bytes, "new vertex values"));
         state->next_messages = state->next_values;

@@ -48,6 +48,7 @@ typedef struct td_gpu_job {
     td_balance balance;
     uint32_t high_degree, mean_degree; /* high_degree: minimum degree at which a list is divided */
     bool has_high_degree;    /* some vertex may have that degree */
+    bool in_place;           /* values are replaced in place: no second array */
     bool strict;             /* td_run_strict: messages are the values before the iteration */
     bool lean;               /* small degrees: loops decide by vertices, not edges */
     bool shards, prioritised, has_limit;

@@ -226,7 +226,7 @@ static td_status checkpoint(td_gpu_job *job, td_frontier *now)
     return td_gpu_save(job, state, (const uint32_t *const[]){job->state.active, job->arrays.far_map}, 2);
 }
 
-static td_status copy_values(td_gpu_job *job)
+td_status td_gpu_keep_values(td_gpu_job *job)
 {
     if (!job->strict) return TD_OK;
     return td_stream_copy(job->stream, job->state.messages, job->state.values,
@@ -239,12 +239,12 @@ td_status td_gpu_run_rounds(td_gpu_job *job)
     TD_CHECK(td_gpu_start(job, &now));
     while (job->state.context.iteration < job->limit && !job->run->converged) {
         if (job->traits->fused && now.vertices == 0) break;
-        TD_CHECK(copy_values(job));
+        TD_CHECK(td_gpu_keep_values(job));
         TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
         TD_CHECK(checkpoint(job, &now));
     }
     if (job->traits->fused && now.vertices == 0) job->run->converged = true;
-    return copy_values(job); /* parents are found among the last values */
+    return td_gpu_keep_values(job); /* parents are found among the last values */
 }
 
 static td_peel_args peel_args(const td_gpu_job *job, uint32_t left)

@@ -46,4 +46,8 @@ td_status td_gpu_run_peeling(td_gpu_job *job);
 td_status td_gpu_run_priorities(td_gpu_job *job);
 td_status td_gpu_run_sweeps(td_gpu_job *job);
 
+/* Copies the values to the messages if the run is strict (td_run_strict): before an iteration, which then reads the
+ * values of the one before, and after the last. */
+td_status td_gpu_keep_values(td_gpu_job *job);
+
 #endif

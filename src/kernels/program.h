@@ -85,6 +85,10 @@ enum {
 /* PROGRAM_OWN_VALUE 1: apply depends on the old value, so that a vertex may change although
  * none of its neighbours did; in notify-pull an active vertex then marks itself too. */
 
+/* PROGRAM_PROPORTIONAL 1, accumulating programs: program_gather is proportional to the message, so that a vertex may
+ * push the difference between its message and the one it pushed before instead of being gathered anew; only vertices
+ * whose message differs are then active (docs/design/stream.md). Implied by PROGRAM_LINEAR. */
+
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
  * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices. Then
  * its changes can be pushed instead of its value (docs/design/stream.md). */

@@ -3,7 +3,7 @@
  * numbers, until the largest change is small. Such a program is
  *
  *   program_value, PROGRAM_VIEW   defined before this is included
- *   program_flow                  one edge's contribution, for any kind of weight
+ *   program_flow                  one edge's contribution, for any kind of weight; proportional to the number
  *   program_init, program_apply   as in every gas program
  */
 #define PROGRAM_GAS 1
@@ -14,6 +14,7 @@
 #define PROGRAM_FIRST_HIT 0
 #define PROGRAM_SENDS_VALUE 1
 #define PROGRAM_MEASURE TD_MEASURE_MAX
+#define PROGRAM_PROPORTIONAL 1
 
 typedef program_value program_message;
 typedef double program_accum;

@@ -79,12 +79,20 @@ TD_INLINE bool program_visit(const td_context *c, program_value *values, uint32_
     return true;
 }
 
-/* If two components chose the same edge, the one with the smaller number stays a root. */
+/* The component that the best edge of a root leads to. A component that hooked within the round names another root. */
+TD_INLINE uint32_t mst_other(const td_context *c, const program_value *values, uint32_t root)
+{
+    return values[mst_partner(c, values[root].best)].component;
+}
+
+/* If two components chose the same edge, the one with the smaller number stays a root. An edge to the component itself
+ * was the best one before a hook within the round: there may be a better one, so the component waits for a round. */
 TD_INLINE bool mst_hooks(const td_context *c, const program_value *values, uint32_t v)
 {
     if (values[v].best[0] == MST_NONE) return false;
-    uint32_t partner = mst_partner(c, values[v].best);
-    return !(values[partner].best[0] != MST_NONE && mst_partner(c, values[partner].best) == v && v < partner);
+    uint32_t partner = mst_other(c, values, v);
+    if (partner == v) return false;
+    return !(values[partner].best[0] != MST_NONE && mst_other(c, values, partner) == v && v < partner);
 }
 
 /* Path compression: hangs every vertex on the path directly onto the root, so that long
@@ -108,7 +116,7 @@ TD_INLINE uint64_t program_between(const td_context *c, program_value *values, u
         return mine->chosen;
     }
     if (step == 1) {
-        if (mine->chosen) TD_STORE(&mine->component, mst_partner(c, mine->best));
+        if (mine->chosen) TD_STORE(&mine->component, TD_LOAD(&values[mst_partner(c, mine->best)].component));
         return 0;
     }
     mst_flatten(values, v);

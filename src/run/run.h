@@ -32,8 +32,12 @@ typedef struct td_row {
     uint32_t subgraphs_resident, subgraphs_whole, subgraphs_extracted, subgraphs_direct;
     uint32_t rounds;          /* launches over subgraphs on the device */
     uint32_t evictions;
+    uint32_t chunks_sent;     /* chunks of extracted lists */
+    uint32_t levels;          /* of the priority queue of subgraphs on the device */
     uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
     double copy_seconds, compute_seconds, both_seconds; /* with copies in flight, with kernels in flight, with both */
+    double queue_seconds;     /* of the host, choosing subgraphs to process and to evict */
+    double bitmap_seconds;    /* of the device: counting useful edges, and copying the bitmap of active vertices back */
     /* The hybrid engine: pages by device, skipped pages, pages in memory and pages read. */
     uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
     uint64_t disk_reads, disk_bytes;

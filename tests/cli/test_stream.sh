@@ -79,7 +79,7 @@ done
 if [ "${moved[2]}" -le "${moved[1]}" ]; then good; else bad "a second run moves ${moved[2]} bytes, not ${moved[1]}"; fi
 
 # What is refused.
-fails 2 'full|hvsp|lvsp|hbase|lbase' run bfs g.tg --source 1 $stream --set stream.variant=graphie
+fails 2 'full|hvsp|lvsp|hbase|lbase|scaph' run bfs g.tg --source 1 $stream --set stream.variant=graphie
 fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgraph=100
 fails 2 'stream.subgraph' run bfs g.tg --source 1 $stream --set stream.subgrah=1K
 for pair in alpha=0.4:rules=paper beta=0.2:rules=paper repeats=3:variant=hbase; do
@@ -100,7 +100,7 @@ done
 fails 2 'changes nothing with stream.variant=hvsp' run mst g.tg $stream --set stream.variant=hvsp \
     --set stream.survivors=off
 fails 2 'a share from 0 to 1, or -1' run bfs g.tg --source 1 $stream --set stream.prefix=-0.5
-fails 2 'changes nothing about pagerank' run pagerank g.tg $stream --set stream.low=direct
+fails 2 'it is for stream.activity=on' run pagerank g.tg $stream --set stream.low=direct
 contains "$err" "'tandem help stream'" 'where to look'
 fails 2 "; see 'tandem help stream'" run bfs g.tg --source 1 $stream --set stream.low=sideways
 fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3

@@ -69,17 +69,36 @@ static inline void stream_settings_used(char *out, size_t room, const td_program
     stream_settings_used_in(out, room, program, TD_MODE_SYNC, settings);
 }
 
+/* The settings as options take them. */
+static inline void stream_settings_of(td_settings *out, const char *text)
+{
+    char words[512], *rest = NULL;
+    *out = (td_settings){0};
+    snprintf(words, sizeof words, "%s", text);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
+        CHECK_OK(td_settings_add(out, word));
+}
+
+/* Whether a run takes these settings together. */
+static inline bool stream_takes(const td_program *program, const td_run_options *options, const char *text)
+{
+    td_settings settings;
+    td_run_options with = *options;
+    stream_settings_of(&settings, text);
+    with.settings = &settings;
+    bool takes = td_streaming_check_request(program, &with) == TD_OK;
+    td_settings_clear(&settings);
+    return takes;
+}
+
 /* Small graphs have little to share out: the least that is enough. */
 static inline void stream_raise_cap(const td_program *program, const td_graph *graph, td_run_options *options,
                                     const char *text)
 {
-    td_settings settings = {0};
+    td_settings settings;
     td_streaming_bytes bytes;
     td_streaming_shape shape;
-    char words[512], *rest = NULL;
-    snprintf(words, sizeof words, "%s", text);
-    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ",
-            &rest)) CHECK_OK(td_settings_add(&settings, word));
+    stream_settings_of(&settings, text);
     td_run_options with = *options;
     with.settings = &settings;
     while (with.gpu_edges < 1 && td_streaming_plan(program, graph, &with, UINT64_C(1) << 40, &bytes,
@@ -105,7 +124,8 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     char all[320], settings[320], text[512], with_rows[512];
     if (of->sync_only && one.mode == TD_MODE_ASYNC) return NULL;
     if (has_too_many_subgraphs(about->graph, &one)) return NULL;
-    snprintf(all, sizeof all, "stream.variant=%s stream.low=%s %s %s", one.variant, one.low, one.lists, one.shape);
+    snprintf(all, sizeof all, "stream.variant=%s stream.activity=%s stream.low=%s %s %s", one.variant,
+             number / 112 % 2 == 0 ? "on" : "off", one.low, one.lists, one.shape);
     stream_settings_used_in(settings, sizeof settings, program, one.mode, all);
     td_run_options options = table_options(of, about->graph);
     options.pool = place->pool;
@@ -116,6 +136,7 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     options.gpu_edges = one.cap;
     table_settings(with_rows, sizeof with_rows, of, "stream", settings);
     stream_settings_used_in(text, sizeof text, program, one.mode, with_rows);
+    if (!stream_takes(program, &options, text)) return NULL;
     stream_raise_cap(program, about->graph, &options, text);
     if (options.gpu_edges >= 1 && one.cap < 1) return NULL; /* two subgraphs hold everything: nothing would cross */
     snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices,

@@ -387,7 +387,7 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("stream", "bfs", "stream.subgraph=127", "stream.subgraph");
     refuse_setting("stream", "bfs", "stream.subgraph=2T", "stream.subgraph");
     refuse_setting("stream", "bfs", "stream.subgraph=-1", "stream.subgraph");
-    refuse_setting("stream", "bfs", "stream.variant=graphie", "full|hvsp|lvsp|hbase|lbase");
+    refuse_setting("stream", "bfs", "stream.variant=graphie", "full|hvsp|lvsp|hbase|lbase|scaph");
     refuse_setting("stream", "bfs", "stream.alpha=1.5", "stream.alpha");
     refuse_setting("stream", "bfs", "stream.low=never", "auto|extract|direct|whole");
     refuse_setting("stream", "bfs", "stream.repeats=0", "stream.repeats");

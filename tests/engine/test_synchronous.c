@@ -42,6 +42,7 @@ static void check(const td_graph *graph, const char *program, const char *engine
         td_run_options options = {.engine = engine, .devices = strcmp(engine, "cpu") == 0 ? NULL : "emu@unchecked",
                                   .pool = pool, .mode = TD_MODE_SYNC, .has_iterations = true, .iterations = iterations,
                                   .has_source = !labels, .source = labels ? 0 : busiest(graph)};
+        if (strcmp(engine, "stream") == 0) options.gpu_edges = 0.25;
         td_run *run = run_of(program, graph, options, settings);
         uint32_t *wanted = expect(graph, labels, options.source, iterations);
         for (uint32_t v = 0; v < graph->vertices; v++)
@@ -58,6 +59,9 @@ TEST(so_many_iterations_give_the_same_values_everywhere)
     static const char *const graphs[] = {"grid 30x40", "rmat 10"}, *const programs[] = {"sssp", "labels"};
     static const char *const cpu[] = {"", "cpu.direction=pull", "cpu.direction=push", "cpu.direction=notify"};
     static const char *const resident[] = {"", "resident.direction=pull", "resident.direction=push"};
+    static const char *const stream[] = {"stream.subgraph=512", "stream.subgraph=512 stream.small=0",
+                                         "stream.subgraph=512 stream.variant=lvsp",
+                                         "stream.subgraph=512 stream.variant=scaph"};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 4));
     for (int g = 0; g < 2; g++)
@@ -65,6 +69,7 @@ TEST(so_many_iterations_give_the_same_values_everywhere)
             td_graph *graph = test_graph(test_graph_named(graphs[g]), TEST_U16, pool);
             for (int s = 0; s < 4; s++) check(graph, programs[p], "cpu", cpu[s], s % 2 == 0 ? pool : NULL);
             for (int s = 0; s < 3; s++) check(graph, programs[p], "resident", resident[s], NULL);
+            for (int s = 0; s < 4; s++) check(graph, programs[p], "stream", stream[s], pool);
             td_graph_destroy(graph);
         }
     td_pool_destroy(pool);
@@ -75,7 +80,7 @@ TEST(engines_that_cannot_promise_that_refuse)
     static const struct {
         const char *engine, *devices;
         double gpu_edges;
-    } places[] = {{"stream", "emu@unchecked", 0.25}, {"coop", "emu@unchecked", 0.4}, {"hybrid", NULL, 0},
+    } places[] = {{"coop", "emu@unchecked", 0.4}, {"hybrid", NULL, 0},
                   {"multi", "emu:2@unchecked", 0}};
     td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_U16, NULL);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

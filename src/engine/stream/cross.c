@@ -104,8 +104,12 @@ td_status td_streaming_launch_part(td_streaming_job *self, const td_streaming_ra
     for (uint32_t s = first; self->part_of != NULL && td_link_begin(crossing, s) < edges->end; s++)
         self->part_of[s] = first;
     switch (self->work) {
-    case TD_WORK_PUSH: return push_part(self, list, &part, edges->again);
-    case TD_WORK_SWEEP: return sweep_part(self, list, &part, first);
+    case TD_WORK_PUSH:
+        if (edges->again && self->differences) TD_CHECK(td_streaming_settle_within(self, &part));
+        return push_part(self, list, &part, edges->again);
+    case TD_WORK_SWEEP:
+        if (edges->again) TD_CHECK(td_streaming_hook_within(self, &part, first));
+        return sweep_part(self, list, &part, first);
     case TD_WORK_HIT: return hit_part(self, list, &part, true);
     case TD_WORK_SUM: return sum_part(self, list, edges);
     case TD_WORK_PARENTS: return td_gpu_find_parents(&self->gpu, self->gpu.stream, list, &part, true);
@@ -203,8 +207,9 @@ td_status td_streaming_start_copies(td_streaming_job *self)
     td_slots *slots = &self->layout->slots;
     while (self->waiting_at < self->waiting_count && self->copies_in_flight < COPIES_AHEAD) {
         uint32_t s = self->waiting[self->waiting_at];
-        uint64_t evictions = slots->evictions;
+        uint64_t evictions = slots->evictions, began = td_clock_ns();
         uint32_t slot = td_slots_take(slots, s);
+        self->row->queue_seconds += td_seconds_since(began);
         if (slot == TD_NO_SLOT) return TD_OK;
         self->row->evictions += (uint32_t)(slots->evictions - evictions);
         self->waiting_at++;
@@ -220,7 +225,8 @@ td_status td_streaming_start_copies(td_streaming_job *self)
 /* Whether subgraphs may be reprocessed within an iteration: only where whole lists are in them (no resident prefix). */
 static bool reprocesses(const td_streaming_job *self)
 {
-    return self->order_free && self->work == TD_WORK_PUSH && self->crossing->prefix.offsets == NULL;
+    bool works = self->work == TD_WORK_PUSH || (self->work == TD_WORK_SWEEP && self->hooks);
+    return self->order_free && works && self->crossing->prefix.offsets == NULL;
 }
 
 /* Number of resident subgraphs launched ahead. Few, so that an arriving subgraph is processed soon and frees its slot
@@ -255,14 +261,23 @@ static void list_all_residents(td_streaming_job *self)
     self->row->subgraphs_resident += self->residents_count;
 }
 
+/* Whether the priority queue reprocesses subgraphs. */
+static bool queues(const td_streaming_job *self)
+{
+    bool has_queue = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP ||
+                     self->variant == TD_STREAMING_SCAPH;
+    return has_queue && reprocesses(self);
+}
+
 /* While copies are in flight and no launch is, the GPU reprocesses a resident subgraph. */
 td_status td_streaming_process_more(td_streaming_job *self)
 {
-    bool queues = self->variant == TD_STREAMING_FULL || self->variant == TD_STREAMING_HVSP;
     TD_CHECK(td_streaming_start_copies(self));
     TD_CHECK(process_residents(self));
-    if (!queues || !reprocesses(self) || self->copies_in_flight == 0 || self->flights > 0) return TD_OK;
+    if (!queues(self) || self->copies_in_flight == 0 || self->flights > 0) return TD_OK;
+    uint64_t began = td_clock_ns();
     uint32_t slot = td_slots_next(&self->layout->slots, self->levels);
+    self->row->queue_seconds += td_seconds_since(began);
     return slot == TD_NO_SLOT ? TD_OK : process_slot(self, slot, true);
 }
 
@@ -392,6 +407,7 @@ td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_stre
     list_wholes(self);
     self->clock = td_device_clock(self->gpu.device);
     self->direct_asked = 0;
+    self->row->levels = queues(self) ? self->levels : 1;
     td_status status = run_iteration(self);
     if (status != TD_OK) status = fail_clean(self, status);
     td_streaming_end_extraction(self);

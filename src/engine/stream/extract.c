@@ -12,9 +12,11 @@
 enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAMING_EXTRACTS };
 enum { LONGEST_PART = 2048 }; /* longer lists are divided, so that warps have equal work */
 
-/* The extract of a slice of a subgraph, made by one worker: vertices, positions, targets, weights, in this order. */
+/* The extract of a slice of a subgraph, made by one worker: vertices, positions, numbers of the first edges (sweeps),
+ * targets, weights, in this order. */
 typedef struct extract {
     uint32_t subgraph;
+    bool numbered;           /* has numbers of edges */
     uint64_t first, end;     /* edges of the slice */
     uint64_t at, bytes;      /* position and size in the chunk */
     uint32_t parts;          /* lists, or pieces of long lists */
@@ -49,9 +51,14 @@ struct td_extracting {
 static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 static uint64_t places_at(const extract *it) { return it->at + round_up(it->parts * sizeof(uint32_t)); }
-static uint64_t targets_at(const extract *it)
+static uint64_t numbers_at(const extract *it)
 {
     return places_at(it) + round_up((it->parts + UINT64_C(1)) * sizeof(uint32_t));
+}
+
+static uint64_t targets_at(const extract *it)
+{
+    return numbers_at(it) + (it->numbered ? round_up(it->parts * sizeof(uint64_t)) : 0);
 }
 
 static uint64_t weights_at(const extract *it) { return targets_at(it) + round_up(it->edges * sizeof(uint32_t)); }
@@ -79,6 +86,7 @@ static void put_part(cursor *at, uint32_t v, uint64_t begin, uint64_t count)
     char *chunk = self->chunk;
     ((uint32_t *)(chunk + at->it->at))[at->parts] = v;
     ((uint32_t *)(chunk + places_at(at->it)))[at->parts] = (uint32_t)at->edges;
+    if (at->it->numbered) ((uint64_t *)(chunk + numbers_at(at->it)))[at->parts] = begin;
     memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), list->targets + begin, count * sizeof(uint32_t));
     if (list->weight_bytes > 0)
         memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes,
@@ -141,28 +149,59 @@ static td_status work_on(void *context, uint64_t begin, uint64_t end, int worker
     return TD_OK;
 }
 
-static void cut_slices(const td_link_list *list, uint32_t s, extract *extracts, uint32_t *count)
+static void cut_slices(const td_streaming_job *job, uint32_t s, extract *extracts, uint32_t *count)
 {
+    const td_link_list *list = job->crossing;
     uint64_t first = td_link_begin(list, s), end = td_link_end(list, s);
     uint64_t step = (UINT64_C(1) << list->shift) / SLICES;
     for (; first < end; first += step)
-        extracts[(*count)++] = (extract){.subgraph = s, .first = first, .end = first + step < end ? first + step : end};
+        extracts[(*count)++] = (extract){.subgraph = s, .numbered = job->work == TD_WORK_SWEEP, .first = first,
+                                         .end = first + step < end ? first + step : end};
 }
 
-/* Assigns positions in the chunk to as many extracts from `first` on as fit; returns their number. Extracts of one
- * subgraph are adjacent and start at a tile. */
+/* Assigns positions from `at` on to extracts; returns how many fit. */
+static uint32_t place_group(const extraction *self, extract *group, uint32_t count, uint64_t at, uint64_t end)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        group[i].bytes = group[i].parts == 0 ? 0 : bytes_of(&group[i], self->list);
+        if (at + group[i].bytes > end) return i;
+        group[i].at = at;
+        at += group[i].bytes;
+    }
+    return count;
+}
+
+/* Moves a group of extracts to position `to`, before others that have to wait for the next chunk. */
+static void move_group(extract *extracts, uint32_t to, uint32_t from, uint32_t count)
+{
+    extract group[SLICES];
+    memcpy(group, extracts + from, count * sizeof *group);
+    memmove(extracts + to + count, extracts + to, (from - to) * sizeof *extracts);
+    memcpy(extracts + to, group, count * sizeof *group);
+}
+
+/* Chooses extracts from `first` on for the chunk, moves them to the front and assigns positions; returns their number.
+ * The extracts of a subgraph take consecutive tiles. If there are too few left, the chunk is revisited by the
+ * subgraphs behind it (Scaph, section 4.3); then the first that waits is divided. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
     uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
-    for (uint32_t i = first; i < count; i++) {
-        extract *it = &self->extracts[i];
-        if (i > first && it->subgraph != self->extracts[i - 1].subgraph) used = (used + tile - 1) / tile * tile;
-        it->bytes = it->parts == 0 ? 0 : bytes_of(it, self->list);
-        if (used + it->bytes > chunk_bytes || i - first == MOST_EXTRACTS) return i - first;
-        it->at = used;
-        used += it->bytes;
+    uint32_t placed = first;
+    for (uint32_t i = first, end; i < count; i = end) {
+        extract *group = &self->extracts[i];
+        for (end = i + 1; end < count && self->extracts[end].subgraph == group->subgraph; end++) {}
+        if (placed - first + end - i > MOST_EXTRACTS) break;
+        uint32_t fit = place_group(self, group, end - i, used, chunk_bytes);
+        if (fit < end - i) continue;
+        used = group[fit - 1].at + group[fit - 1].bytes;
+        used = (used + tile - 1) / tile * tile;
+        move_group(self->extracts, placed, i, end - i);
+        placed += end - i;
     }
-    return count - first;
+    if (placed == count || placed - first + SLICES > MOST_EXTRACTS) return placed - first;
+    uint32_t rest = 1; /* the first subgraph that waits begins in the remaining tiles */
+    while (placed + rest < count && self->extracts[placed + rest].subgraph == self->extracts[placed].subgraph) rest++;
+    return placed - first + place_group(self, &self->extracts[placed], rest, used, chunk_bytes);
 }
 
 /* Copies the table of extracts, by which a kernel finds the lists in the chunk. */
@@ -185,6 +224,24 @@ static td_status send_table(td_streaming_job *job, const extract *extracts, uint
 static void on_filled(void *context, td_status status, uint64_t chunk);
 static void on_copied(void *context, td_status status, uint64_t chunk);
 static void on_done(void *context, td_status status, uint64_t chunk);
+
+/* Launches over the extracts of a chunk. */
+static td_status launch_chunk(td_streaming_job *job, int chunk, uint32_t count)
+{
+    td_gpu_job *gpu = &job->gpu;
+    const td_gpu_extract *table = job->layout->device_table[chunk];
+    uint64_t threads = (uint64_t)job->layout->table[chunk][count].groups_before * 32;
+    if (job->work == TD_WORK_SWEEP) {
+        td_gpu_part all = td_gpu_all(gpu);
+        td_sweep_extracted_args args = {.sweep = td_gpu_sweep_args(gpu, job->crossing->seen, &all), .extracts = table,
+                                        .count = count};
+        args.sweep.collects_vertices = job->collects_vertices;
+        return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->sweep_extracted, threads, &args);
+    }
+    td_push_extracted_args args = {.push = td_gpu_push_args(gpu, (td_gpu_list){0}), .count = count, .extracts = table,
+                                   .bound = gpu->bound};
+    return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->push_extracted, threads, &args);
+}
 
 /* Copies the chunk, the extracts of one subgraph at a time, and launches over it. */
 static td_status send_chunk(struct td_extracting *self, int chunk)
@@ -210,10 +267,7 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     td_status status = td_stream_wait(job->gpu.stream, event);
     td_event_destroy(job->gpu.device, event);
     TD_CHECK(status);
-    td_push_extracted_args args = {.push = td_gpu_push_args(&job->gpu, (td_gpu_list){0}), .count = self->fit,
-                                   .extracts = layout->device_table[chunk], .bound = job->gpu.bound};
-    TD_CHECK(td_gpu_launch(&job->gpu, job->gpu.stream, &job->gpu.kernels->push_extracted,
-                           (uint64_t)layout->table[chunk][self->fit].groups_before * 32, &args));
+    TD_CHECK(launch_chunk(job, chunk, self->fit));
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
@@ -259,6 +313,7 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
     td_streaming_record_status(job, status);
     if (job->status != TD_OK) return;
     job->row->bytes_extracted += self->bytes[chunk];
+    job->row->chunks_sent++;
     td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
                                              self->bytes[chunk]));
     td_streaming_record_status(job, send_chunk(self, (int)chunk));
@@ -313,9 +368,12 @@ td_status td_streaming_fetch_active(td_streaming_job *job)
     bool any = false;
     for (uint32_t s = 0; s < job->crossing->subgraphs && !any; s++) any = job->mode[s] == TD_TRANSFER_EXTRACT;
     if (!any) return TD_OK;
+    uint64_t began = td_device_clock(gpu->device);
     TD_CHECK(td_stream_copy(gpu->stream, job->active, gpu->state.active, td_gpu_words(gpu) * sizeof(uint32_t),
                             TD_TO_HOST));
-    return td_stream_synchronize(gpu->stream);
+    TD_CHECK(td_stream_synchronize(gpu->stream));
+    job->row->bitmap_seconds += (double)(td_device_clock(gpu->device) - began) * 1e-9;
+    return TD_OK;
 }
 
 td_status td_streaming_start_extraction(td_streaming_job *job)
@@ -331,7 +389,7 @@ td_status td_streaming_start_extraction(td_streaming_job *job)
     self->job = job;
     TD_CHECK(TD_NEW_ZEROED(&self->extracts, (uint64_t)count * SLICES, "extracts"));
     for (uint32_t s = 0; s < list->subgraphs; s++)
-        if (job->mode[s] == TD_TRANSFER_EXTRACT) cut_slices(list, s, self->extracts, &self->count);
+        if (job->mode[s] == TD_TRANSFER_EXTRACT) cut_slices(job, s, self->extracts, &self->count);
     fill_next(self);
     return TD_OK;
 }

@@ -371,20 +371,35 @@ static td_status make_chunks(td_streaming_job *self, const td_streaming_shape *s
     return TD_OK;
 }
 
-/* Measures the copy rate of a subgraph; the second of two copies counts. */
-static td_status measure_copies(td_streaming_graph *layout)
+/* Measures the rate of a copy; the second of two copies counts. */
+static td_status measure_copy(td_streaming_graph *layout, void *to, const void *from, uint64_t bytes, td_copy_kind kind,
+                              double *rate)
 {
-    td_link_list *list = &layout->lists[0];
-    uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t), began = 0;
-    if (bytes == 0 || layout->slots.count == 0) return TD_OK;
-    if (list->compressed != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
+    uint64_t began = 0;
     for (int i = 0; i < 2; i++) {
         began = td_device_clock(layout->device);
-        TD_CHECK(td_stream_copy(layout->copies, layout->slots.slots[0].targets, list->targets, bytes, TD_TO_DEVICE));
+        TD_CHECK(td_stream_copy(layout->copies, to, from, bytes, kind));
         TD_CHECK(td_stream_synchronize(layout->copies));
     }
     uint64_t took = td_device_clock(layout->device) - began;
-    layout->copy_rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    *rate = (double)bytes / (double)(took == 0 ? 1 : took);
+    return TD_OK;
+}
+
+/* Measures the rates of the link and of the device's memory with a subgraph's targets. A copy between two slots reads
+ * and writes every byte. */
+static td_status measure_copies(td_streaming_graph *layout)
+{
+    td_link_list *list = &layout->lists[0];
+    const td_slot *slots = layout->slots.slots;
+    uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t);
+    if (bytes == 0 || layout->slots.count == 0) return TD_OK;
+    if (list->compressed != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
+    TD_CHECK(measure_copy(layout, slots[0].targets, list->targets, bytes, TD_TO_DEVICE, &layout->copy_rate));
+    layout->device_rate = 0;
+    if (layout->slots.count < 2 || slots[1].owner != TD_NO_SUBGRAPH) return TD_OK; /* no queue of levels */
+    TD_CHECK(measure_copy(layout, slots[1].targets, slots[0].targets, bytes, TD_ON_DEVICE, &layout->device_rate));
+    layout->device_rate *= 2;
     return TD_OK;
 }
 

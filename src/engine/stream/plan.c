@@ -17,6 +17,7 @@ typedef struct request {
     const td_cpu_kernels *kernels;
     bool gas, prioritised, collects_edges, uses_survivors, subgraph_given;
     bool changes;       /* pushes changes instead of values (changes.c) */
+    bool differences;   /* accumulating program with active vertices (differences.c) */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     uint64_t workers;
     uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
@@ -36,9 +37,9 @@ static td_status read_request(request *self, const td_program *program, const td
     const td_program_info *info = program->info;
     td_weight_kind kind = info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : graph->weights;
     *self = (request){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
-    self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations;
     self->changes = td_streaming_pushes_changes(program, options->mode);
-    self->pushes = self->gas && (self->kernels->fused || self->changes);
+    self->differences = td_streaming_pushes_differences(program, options->mode, options->settings);
+    self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
     self->workers = (uint64_t)td_pool_threads(options->pool);
@@ -54,8 +55,11 @@ static td_status read_request(request *self, const td_program *program, const td
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "survivors", &self->survivors));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "compress", &self->compress));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "pack", &self->pack));
+    self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations &&
+                        self->variant != TD_STREAMING_SCAPH;
+    if (self->variant == TD_STREAMING_SCAPH) self->direction = 2; /* no pulls */
     self->uses_survivors = self->kernels->light_first && self->variant == TD_STREAMING_FULL && self->survivors == 0 &&
-                            !options->has_iterations && fit_a_word(graph);
+                           self->low != TD_LOW_EXTRACT && !options->has_iterations && fit_a_word(graph);
     return td_settings_number(options->settings, "stream", td_streaming_settings, "list_order", &self->list_order);
 }
 
@@ -172,9 +176,9 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
     double share = prefix_share(self, shape);
     bool has_prefix = share > 0.5 && share * (double)room / (double)edge >= (double)vertices;
     uint64_t edges = choose_slot_edges(self, room, edge, fewest, has_prefix);
-    bool extracts = self->pushes && (self->variant == TD_STREAMING_LVSP ||
-                               (self->variant == TD_STREAMING_FULL && self->low <= TD_LOW_EXTRACT));
-    bool needs = extracts && (self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_EXTRACT);
+    bool picks = self->variant == TD_STREAMING_LVSP || self->variant == TD_STREAMING_SCAPH;
+    bool needs = !self->sums && (picks || self->low == TD_LOW_EXTRACT);
+    bool extracts = needs || (self->pushes && self->variant == TD_STREAMING_FULL && self->low == TD_LOW_AUTO);
     uint64_t slot = edges * edge, least = (LEAST_SLOTS + (needs ? CHUNKS : 0)) * slot;
     td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_EDGES, .needed = least, .allowed = room,
                           .minimum_known = true};
@@ -250,7 +254,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
     /* Any prefix needs the same arrays besides its edges. */
     shape->prefix_bytes = uses_prefix(&self) || self.prefix > 0 ? 1 : 0;
-    shape->chunks = self.pushes ? CHUNKS : 0;
+    shape->chunks = self.sums ? 0 : CHUNKS;
     shape->slot_edges = LEAST_EDGES;
     TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->vertices = besides_edges(&taken);

@@ -191,7 +191,8 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices, *skip = NULL;
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "skipped edges"));
-    td_host_note(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
+    td_host_hold(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
+    if (self->layout->shape.chunks == 0) td_host_let_go(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&skip, n + 1, "skipped edges"));
     skip[0] = 0;
@@ -206,6 +207,7 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
     }
     TD_TRY(td_stream_copy(self->layout->stream, list->skip, skip, (n + 1) * sizeof *skip, TD_TO_DEVICE));
     TD_TRY(td_stream_synchronize(self->layout->stream));
+    if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_skip, &skip); /* for extraction */
 done:
     td_free(skip);
     return status;

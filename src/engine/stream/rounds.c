@@ -142,6 +142,7 @@ static td_status push_all(td_streaming_job *self, td_frontier *now)
     td_gpu_job *gpu = &self->gpu;
     while ((now->vertices > 0 || self->rest_count > 0) && gpu->state.context.iteration < gpu->limit) {
         td_row row = {.direction = "push", .active_vertices = now->vertices, .active_edges = now->edges};
+        TD_CHECK(td_gpu_keep_values(gpu));
         if (now->vertices == 0) {
             TD_CHECK(push_deferred(self, now));
         } else if (is_small(self, now)) {
@@ -223,7 +224,7 @@ td_status td_streaming_rounds(td_streaming_job *self)
     TD_CHECK(td_gpu_start(&self->gpu, &now));
     TD_CHECK(self->gpu.state.first_hit ? go_by_levels(self, &now) : push_all(self, &now));
     self->gpu.run->converged = now.vertices == 0 && self->rest_count == 0;
-    return TD_OK;
+    return td_gpu_keep_values(&self->gpu); /* parents are found among the last values */
 }
 
 td_status td_streaming_peel(td_streaming_job *self)

@@ -3,19 +3,21 @@
 
 #include "base/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_PACK, SETTINGS,
+    SET_PACK, SET_ACTIVITY, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
-    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase",
+    [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase|scaph",
                      "variant of Scaph. full: a transfer mode for every subgraph; hvsp: all whole, reprocessed by the "
                      "priority queue; lvsp: all extracted; hbase: all whole, reprocessed stream.repeats times; lbase: "
-                     "all whole, processed once (Graphie)"},
+                     "all whole, processed once (Graphie); scaph: the system as published: stream.alpha and stream.beta choose between "
+                     "hvsp and lvsp for every subgraph"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
                       "bytes of a subgraph, rounded down to 2^k edges (minimum 32; 1024 for accumulating programs); "
                       "the default is smaller if few subgraphs fit on the device or beside a resident prefix "
@@ -65,6 +67,10 @@ const td_setting td_streaming_settings[] = {
     [SET_PACK] = {"pack", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                   "programs that push along weights: target and weight packed into one 32-bit word if both fit; needs "
                   "a copy of the lists (stream.list_order) and stream.compress other than on"},
+    [SET_ACTIVITY] = {"activity", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
+                      "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active and "
+                      "push the difference, so that only their edges cross; off: every vertex gathers along all edges; "
+                      "auto: on for nn, and in every variant but full"},
     [SETTINGS] = {0},
 };
 
@@ -72,7 +78,10 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
 {
     const td_cpu_kernels *k = program->cpu;
     bool gas = program->info->kind == TD_KIND_GAS, changes = td_streaming_pushes_changes(program, mode);
-    bool pushes = gas && (k->fused || changes);
+    bool active = gas && !k->fused && k->proportional && !changes; /* with stream.activity */
+    bool pushes = gas && (k->fused || changes || active);
+    if (strcmp(setting, "activity") == 0) return active;
+    if (active && strcmp(setting, "small") == 0) return false; /* every iteration settles all vertices */
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round of changes processes every subgraph once */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
@@ -84,7 +93,7 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     if (strcmp(setting, "survivors") == 0) return k->light_first;
     if (strcmp(setting, "pack") == 0) return gas && k->fused && program->info->weights != TD_WEIGHTS_UNUSED;
     if (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)
-        return pushes;
+        return pushes || (k->edge != NULL && strcmp(setting, "small") != 0);
     if (strcmp(setting, "high_degree") == 0) return !gas || pushes;
     if (strcmp(setting, "prefix") == 0 || strcmp(setting, "list_order") == 0) return gas ? pushes : k->samples;
     return true;
@@ -94,6 +103,89 @@ bool td_streaming_uses(const td_program *program, const char *setting)
 {
     return td_streaming_uses_in(program, TD_MODE_SYNC, setting) ||
            (program->info->order_free && td_streaming_uses_in(program, TD_MODE_ASYNC, setting));
+}
+
+bool td_streaming_pushes_differences(const td_program *program, td_mode mode, const td_settings *settings)
+{
+    const td_cpu_kernels *k = program->cpu;
+    double variant = TD_STREAMING_FULL, activity = 0;
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant);
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "activity", &activity);
+    if (program->info->kind != TD_KIND_GAS || k->fused || !k->proportional) return false;
+    if (td_streaming_pushes_changes(program, mode)) return false;
+    /* a program that runs until no value changes, and whose values depend on sums alone, settles vertex by vertex */
+    bool settles = program->info->tolerance == 0 && !k->own_value;
+    return variant != TD_STREAMING_FULL || activity == 1 || (activity == 0 && settles);
+}
+
+const char *td_streaming_why_once(const td_program *program, const td_run_options *options)
+{
+    const td_cpu_kernels *k = program->cpu;
+    if (options->has_iterations) return "with a limit on iterations every subgraph is processed once in each";
+    if (program->info->kind == TD_KIND_SWEEP)
+        return k->edge != NULL ? NULL : "a sweep visits every edge once; labels finds the same components";
+    if (k->first_hit) return options->mode == TD_MODE_ASYNC ? NULL : "bfs by levels processes every level once";
+    if (k->fused) return program->info->order_free ? NULL : "its values depend on the order";
+    if (!k->proportional) return "its contributions are not proportional to the messages";
+    if (k->shares) return "every value depends on a sum over all vertices, which ends the iteration";
+    if (k->own_value) return "its values depend on the number of steps";
+    return options->mode == TD_MODE_SYNC ? "with --sync an iteration reads the values of the one before" : NULL;
+}
+
+/* Settings that choose among active vertices' edges change nothing where every edge is gathered. */
+static td_status check_activity(const td_program *program, const td_run_options *options)
+{
+    static const char *const active[] = {"rules", "alpha", "beta", "low", "levels", "repeats", "high_degree", "prefix",
+                                         "list_order"};
+    const td_cpu_kernels *k = program->cpu;
+    bool gathers = program->info->kind == TD_KIND_GAS && !k->fused &&
+                   !td_streaming_pushes_changes(program, options->mode) &&
+                   !td_streaming_pushes_differences(program, options->mode, options->settings);
+    for (uint64_t i = 0; gathers && i < sizeof active / sizeof *active; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "stream.%s", active[i]);
+        if (td_settings_given(options->settings, key))
+            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing about %s, which gathers along every edge; it is "
+                                            "for stream.activity=on", key, program->info->name));
+    }
+    return TD_OK;
+}
+
+/* With variant=full, levels are for subgraphs that hold whole lists. */
+static td_status check_levels(const td_program *program, const td_run_options *options)
+{
+    const td_cpu_kernels *k = program->cpu;
+    double variant, prefix;
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "prefix", &prefix));
+    if (!td_settings_given(options->settings, "stream.levels")) return TD_OK;
+    const char *reason = td_streaming_why_once(program, options);
+    bool whole = prefix == 0 || k->schedule == TD_SCHEDULE_PEEL;
+    if (reason == NULL && variant == TD_STREAMING_FULL && program->info->kind == TD_KIND_SWEEP)
+        reason = "variant=full sweeps survivors instead";
+    if (reason == NULL && variant == TD_STREAMING_FULL && !k->fused && options->mode != TD_MODE_ASYNC)
+        reason = "every vertex is settled once in an iteration";
+    if (reason == NULL && variant == TD_STREAMING_FULL && !whole)
+        reason = "lists are divided by the resident prefix; add stream.prefix=0";
+    if (reason == NULL) return TD_OK;
+    return td_see("stream", td_fail(TD_USAGE, "stream.levels changes nothing about %s: %s", program->info->name, reason));
+}
+
+/* A variant that would do what lbase does is refused. */
+static td_status check_variant(const td_program *program, const td_run_options *options)
+{
+    char word[TD_SETTING_BYTES];
+    const td_cpu_kernels *k = program->cpu;
+    double variant;
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
+    bool repeats = variant == TD_STREAMING_HVSP || variant == TD_STREAMING_HBASE;
+    const char *reason = repeats ? td_streaming_why_once(program, options) : NULL;
+    if ((variant == TD_STREAMING_LVSP || variant == TD_STREAMING_SCAPH) && program->info->kind == TD_KIND_GAS && !k->fused && !k->proportional)
+        reason = "its contributions are not proportional to the messages, so that every edge is gathered";
+    if (reason == NULL) return TD_OK;
+    td_setting_print(word, &td_streaming_settings[SET_VARIANT], variant, NULL);
+    return td_see("stream", td_fail(TD_USAGE, "stream.variant=%s does what lbase does for %s: %s", word,
+                                    program->info->name, reason));
 }
 
 static td_status check_mode(const td_run_options *options, const td_program *program)
@@ -114,7 +206,11 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
 enum {
     IN_FULL = 1 << TD_STREAMING_FULL,
     IN_HVSP = 1 << TD_STREAMING_HVSP,
+    IN_LVSP = 1 << TD_STREAMING_LVSP,
     IN_HBASE = 1 << TD_STREAMING_HBASE,
+    IN_LBASE = 1 << TD_STREAMING_LBASE,
+    IN_SCAPH = 1 << TD_STREAMING_SCAPH,
+    IN_OTHERS = IN_FULL | IN_HVSP | IN_LVSP | IN_HBASE | IN_LBASE,
 };
 
 typedef struct condition {
@@ -126,11 +222,11 @@ typedef struct condition {
 
 static const condition conditions[] = {
     {"rules", IN_FULL, false, "stream.variant=full"},
-    {"alpha", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
-    {"beta", IN_FULL, true, "stream.variant=full with stream.rules=paper"},
+    {"alpha", IN_FULL | IN_SCAPH, true, "stream.variant=scaph, and full with stream.rules=paper"},
+    {"beta", IN_FULL | IN_SCAPH, true, "stream.variant=scaph, and full with stream.rules=paper"},
     {"low", IN_FULL, false, "stream.variant=full"},
-    {"levels", IN_FULL | IN_HVSP, false,
-     "stream.variant=hvsp, and full without a resident prefix (stream.prefix=0)"},
+    {"levels", IN_FULL | IN_HVSP | IN_SCAPH, false,
+     "stream.variant=hvsp and scaph, and full without a resident prefix (stream.prefix=0)"},
     {"repeats", IN_HBASE, false, "stream.variant=hbase"},
     {"prefix", IN_FULL, false, "stream.variant=full"},
     {"list_order", IN_FULL, false, "stream.variant=full"},
@@ -139,6 +235,9 @@ static const condition conditions[] = {
     {"survivors", IN_FULL, false, "stream.variant=full"},
     {"compress", IN_FULL, false, "stream.variant=full"},
     {"pack", IN_FULL, false, "stream.variant=full"},
+    {"activity", IN_FULL, false, "stream.variant=full"},
+    {"delta", IN_OTHERS, false, "every stream.variant but scaph, which has no buckets"},
+    {"direction", IN_OTHERS, false, "every stream.variant but scaph, which pushes"},
 };
 
 static const condition *condition_of(const char *name)
@@ -156,7 +255,8 @@ bool td_streaming_applies(const td_settings *settings, const char *name)
     const condition *it = condition_of(name);
     (void)td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant);
     (void)td_settings_number(settings, "stream", td_streaming_settings, "rules", &rules);
-    return it == NULL || (in_variant(it, (td_streaming_variant)variant) && (rules == 1 || !it->by_paper));
+    bool by_paper = rules == 1 || variant == TD_STREAMING_SCAPH;
+    return it == NULL || (in_variant(it, (td_streaming_variant)variant) && (by_paper || !it->by_paper));
 }
 
 const char *td_streaming_when(const char *name) { return condition_of(name)->when; }
@@ -183,7 +283,8 @@ td_status td_streaming_check_settings(const td_settings *settings)
     for (uint64_t i = 0; settings != NULL && i < settings->count; i++) {
         const char *key = settings->keys[i];
         if (strncmp(key, "stream.", 7) != 0) continue;
-        TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant, rules == 1));
+        TD_CHECK(check_one(key + 7, settings->values[i], (td_streaming_variant)variant,
+                           rules == 1 || variant == TD_STREAMING_SCAPH));
     }
     bool stored = order == 1 || (order == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
@@ -204,6 +305,9 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
     if (delta > 0 && !steps)
         return td_fail(TD_USAGE, "stream.delta is the width of a bucket of delta-stepping, and a limit on iterations "
                                  "makes sssp run plain rounds; leave one of them out");
+    TD_CHECK(check_variant(program, options));
+    TD_CHECK(check_levels(program, options));
+    TD_CHECK(check_activity(program, options));
     return check_mode(options, program);
 }
 
@@ -221,14 +325,15 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     self->repeats = (uint32_t)set[SET_REPEATS];
     self->small_edges = (uint64_t)set[SET_SMALL];
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
-    gpu->direction = directions[(int)set[SET_DIRECTION]];
+    gpu->direction = self->variant == TD_STREAMING_SCAPH ? TD_DIRECTION_PUSH : directions[(int)set[SET_DIRECTION]];
     gpu->balance = TD_BALANCE_WARP;
     gpu->high_degree = (uint32_t)set[SET_HIGH_DEGREE];
     gpu->small = self->small_edges;
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
-    gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit;
+    gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit &&
+                       self->variant != TD_STREAMING_SCAPH;
     return TD_OK;
 }
 

@@ -90,6 +90,27 @@ static uint64_t most_subgraphs(const td_streaming_job *self)
     return lists[0].subgraphs > lists[1].subgraphs ? lists[0].subgraphs : lists[1].subgraphs;
 }
 
+/* Whether a forest's components may hook within a round (hook.c). */
+static bool may_hook(const td_streaming_job *self)
+{
+    bool queues = self->variant == TD_STREAMING_HVSP || self->variant == TD_STREAMING_HBASE ||
+                  self->variant == TD_STREAMING_SCAPH;
+    return self->gpu.traits->edge != NULL && queues && !self->gpu.has_limit;
+}
+
+/* A round that takes two sweeps knows no best edge before the second. */
+static td_status start_hooks(td_streaming_job *self)
+{
+    const td_context *c = &self->gpu.state.context;
+    if (!may_hook(self)) return TD_OK;
+    self->hooks = c->weight_bits + c->edge_bits + c->vertex_bits < 64;
+    if (!self->hooks && self->variant != TD_STREAMING_SCAPH)
+        return td_fail(TD_USAGE, "a weight, an edge and a vertex of this graph take %d bits; with more than 63 a round of "
+                       "%s takes two sweeps, and subgraphs are not reprocessed: use another stream.variant",
+                       c->weight_bits + c->edge_bits + c->vertex_bits, self->gpu.run->program->info->name);
+    return self->hooks ? td_streaming_find_spans(self) : TD_OK;
+}
+
 /* Device arrays: the program's, and bitmaps and counters of this engine. `heavy` is needed only if the resident prefix
  * distinguishes light edges. */
 static td_status declare_arrays(td_streaming_job *self)
@@ -101,9 +122,11 @@ static td_status declare_arrays(td_streaming_job *self)
     gpu->accumulates = td_gpu_is_gas(gpu) && !gpu->traits->fused;
     TD_CHECK(td_gpu_declare_arrays(gpu));
     if (self->pushes_changes) TD_CHECK(td_streaming_declare_changes(self));
+    if (self->differences) TD_CHECK(td_streaming_declare_differences(self));
     if (!td_gpu_is_gas(gpu)) {
         TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
         TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
+        if (may_hook(self)) TD_CHECK(td_streaming_declare_spans(self));
     }
     TD_CHECK(td_gpu_new(gpu, &self->rest, words, sizeof(uint32_t), "vertices with a deferred rest"));
     if (light) TD_CHECK(td_gpu_new(gpu, &self->heavy, words, sizeof(uint32_t), "vertices with deferred heavy edges"));
@@ -133,6 +156,7 @@ static td_status make_arrays(td_streaming_job *self)
     TD_CHECK(td_gpu_clear_map(gpu, self->rest));
     TD_CHECK(td_gpu_clear_map(gpu, self->heavy));
     if (self->pushes_changes) TD_CHECK(td_streaming_start_changes(self));
+    TD_CHECK(start_hooks(self));
     return declare_host_arrays(self);
 }
 
@@ -142,7 +166,9 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
     td_streaming_graph layout = {0};
     td_streaming_job self = {.layout = &layout, .pushes_changes = td_streaming_pushes_changes(program, options->mode)};
     td_run run;
+    self.differences = td_streaming_pushes_differences(program, options->mode, options->settings);
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
+    self.gpu.in_place = self.differences;
     td_gpu_measure_on(&self.gpu.memory, device);
     TD_CHECK(td_streaming_read_settings(&self));
     TD_CHECK(td_streaming_prepare(&self, shape));
@@ -156,13 +182,14 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
     return TD_OK;
 }
 
-/* The paper's bound: how often the GPU can process a subgraph while another one is copied. */
+/* The paper's bound: how often the GPU can read a subgraph while another one is copied. More than a few times seldom
+ * finds a vertex to push. */
 static void choose_levels(td_streaming_job *self)
 {
     enum { MOST_LEVELS = 8 };
-    const double gpu_rate = 1000; /* bytes per ns, far above the rate of any link */
+    const td_streaming_graph *layout = self->layout;
     if (self->levels > 0) return;
-    double ratio = self->layout->copy_rate > 0 ? gpu_rate / self->layout->copy_rate : 1;
+    double ratio = layout->copy_rate > 0 && layout->device_rate > 0 ? layout->device_rate / layout->copy_rate : 1;
     self->levels = ratio < 1 ? 1 : ratio > MOST_LEVELS ? MOST_LEVELS : (uint32_t)ratio;
 }
 
@@ -172,8 +199,6 @@ static td_status set_up(td_streaming_job *self, const td_streaming_shape *shape)
     TD_CHECK(td_gpu_job_start(gpu, self->layout->device, self->layout->stream));
     TD_CHECK(td_streaming_prepare(self, shape));
     gpu->device->peak = gpu->device->now;
-    self->order_free = gpu->run->program->info->order_free && !(gpu->traits->first_hit && !gpu->run->async) &&
-                       !gpu->has_limit && !self->pushes_changes;
     TD_CHECK(fill_state(self));
     TD_CHECK(make_arrays(self));
     if (gpu->traits->fused) TD_CHECK(td_gpu_size_loops(gpu));
@@ -229,6 +254,7 @@ static td_status run_schedule(td_streaming_job *self)
     if (gpu->run->converged) return td_gpu_init(gpu); /* the checkpoint is of a run that had converged */
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_streaming_sweep(self);
     if (self->pushes_changes) return td_streaming_changes(self);
+    if (self->differences) return td_streaming_differences(self);
     if (!gpu->traits->fused) return td_streaming_pulls(self);
     if (gpu->prioritised) return td_streaming_priorities(self);
     return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_streaming_peel(self) : td_streaming_rounds(self);
@@ -238,7 +264,28 @@ static td_status run_schedule(td_streaming_job *self)
 typedef struct streaming_plan {
     td_streaming_bytes bytes;
     td_streaming_shape shape;
+    bool reprocesses; /* subgraphs may be reprocessed within an iteration */
 } streaming_plan;
+
+/* Decides whether subgraphs may be reprocessed. A program that is not free of order, but applies sums alone, is on a
+ * graph without cycles. */
+static td_status plan_reprocessing(const td_plan *plan, streaming_plan *self)
+{
+    double variant;
+    const td_program_info *info = plan->program->info;
+    const td_run_options *options = &plan->options;
+    bool differences = td_streaming_pushes_differences(plan->program, options->mode, options->settings);
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
+    self->reprocesses = td_streaming_why_once(plan->program, options) == NULL &&
+                        (info->order_free || variant != TD_STREAMING_FULL) &&
+                        (variant != TD_STREAMING_FULL || !differences || options->mode == TD_MODE_ASYNC);
+    if (!self->reprocesses || info->order_free) return TD_OK;
+    TD_CHECK(td_streaming_is_acyclic(plan->graph, &self->reprocesses));
+    if (self->reprocesses || (variant != TD_STREAMING_HVSP && variant != TD_STREAMING_HBASE)) return TD_OK;
+    return td_see("stream", td_fail(TD_USAGE, "stream.variant=%s does what lbase does for %s on a graph with cycles, where "
+                                    "its values depend on the order", variant == TD_STREAMING_HVSP ? "hvsp" : "hbase",
+                                    info->name));
+}
 
 static bool has_settings(const td_settings *settings)
 {
@@ -276,6 +323,7 @@ static td_status plan_stream(td_plan *plan)
     }
     TD_CHECK(status);
     if (self->bytes.all) return plan_resident(plan);
+    TD_CHECK(plan_reprocessing(plan, self));
     const td_streaming_bytes *need = &self->bytes;
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;
     td_gpu_memory taken;
@@ -300,6 +348,9 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     uint64_t began = td_clock_ns();
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.pushes_changes = td_streaming_pushes_changes(run->program, options->mode);
+    self.differences = td_streaming_pushes_differences(run->program, options->mode, options->settings);
+    self.gpu.in_place = self.differences;
+    self.order_free = shape->reprocesses || (self.gpu.traits->first_hit && run->async && !self.gpu.has_limit);
     TD_TRY(td_streaming_read_settings(&self));
     TD_TRY(td_gpu_layout_acquire(&td_streaming_layout_kind, run->graph, options, &self.layout));
     TD_TRY(set_up(&self, &shape->shape));
@@ -338,6 +389,7 @@ static const td_column columns[] = {
     COLUMN(U32, subgraphs_resident), COLUMN(U32, subgraphs_whole), COLUMN(U32, subgraphs_extracted),
     COLUMN(U32, subgraphs_direct), COLUMN(U64, bytes_whole), COLUMN(U64, bytes_extracted), COLUMN(U64, bytes_direct),
     COLUMN(U64, bytes_useful), COLUMN(REAL, useful_over_moved), COLUMN(U32, rounds), COLUMN(U32, evictions),
+    COLUMN(U32, chunks_sent), COLUMN(U32, levels), COLUMN(REAL, queue_seconds), COLUMN(REAL, bitmap_seconds),
     COLUMN(REAL, copy_seconds), COLUMN(REAL, compute_seconds), COLUMN(REAL, both_seconds), {0},
 };
 
@@ -349,6 +401,7 @@ const td_engine td_stream_engine = {
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
     .limits_edges = true,
+    .strict = true,
     .settings = td_streaming_settings,
     .renamed = td_streaming_renamed,
     .uses = td_streaming_uses,

@@ -7,7 +7,7 @@
  *
  * Files: settings.c settings; plan.c memory; stream.c set-up and run; graph.c lists, slots and chunks; prefix.c
  * resident prefix; slots.c slots and their levels; value.c transfer modes; cross.c one iteration across the link;
- * extract.c extraction; rounds.c, pull.c, changes.c and sweep.c schedules; survivors.c edges that sweeps collect on the
+ * extract.c extraction; rounds.c, pull.c, differences.c, changes.c and sweep.c schedules; survivors.c edges that sweeps collect on the
  * device; pack.c packed edge words; decompress.c compressed targets. */
 #ifndef TD_ENGINE_STREAM_STREAM_H
 #define TD_ENGINE_STREAM_STREAM_H
@@ -23,6 +23,7 @@
 
 typedef enum td_streaming_variant {
     TD_STREAMING_FULL, TD_STREAMING_HVSP, TD_STREAMING_LVSP, TD_STREAMING_HBASE, TD_STREAMING_LBASE,
+    TD_STREAMING_SCAPH,
 } td_streaming_variant;
 typedef enum td_streaming_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_LOW_WHOLE } td_streaming_low;
 
@@ -67,6 +68,7 @@ typedef struct td_streaming_graph {
     uint64_t light_count;
     bool light_pinned;
     double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
+    double device_rate;           /* the same of the device's memory */
 } td_streaming_graph;
 
 /* Whether push and pull use different lists. */
@@ -130,6 +132,9 @@ typedef struct td_streaming_job {
     bool heavy_edges;             /* the iteration pushes along heavy edges only */
     td_streaming_residuals changes;
     bool pushes_changes;          /* linear program, asynchronous (changes.c) */
+    bool differences;             /* accumulating program with active vertices (differences.c) */
+    double *pushed;               /* differences, on the device: the part of every message that the sums contain */
+    void *to_push;                /* differences, on the device: the differences that active vertices push */
     bool order_free;              /* vertices may be reprocessed within an iteration */
     uint32_t flights;             /* launches that have not completed */
     uint32_t copies_in_flight;
@@ -142,6 +147,8 @@ typedef struct td_streaming_job {
                                    * light edges (or all edges), heavy edges */
     uint64_t rest_count, heavy_count;
     uint32_t *chosen;             /* sweeps, on the device: bitmap of the vertices that the first sweep visits */
+    bool hooks;                   /* forests: components within a subgraph hook as soon as it was swept (hook_within) */
+    td_gpu_spans spans;
     bool collects_vertices, collects_edges; /* sweeps collect the vertices, and the edges, that the next sweep must
                                              * visit */
     uint64_t survivor_count;      /* sweeps: edges in `survivors` */
@@ -167,6 +174,12 @@ static inline bool td_streaming_pushes_changes(const td_program *program, td_mod
 {
     return mode == TD_MODE_ASYNC && program->cpu[TD_WEIGHT_NONE].linear;
 }
+
+/* Whether an accumulating program has active vertices, which push differences of messages. */
+bool td_streaming_pushes_differences(const td_program *program, td_mode mode, const td_settings *settings);
+
+/* Why a run cannot reprocess subgraphs within an iteration; NULL if it can. */
+const char *td_streaming_why_once(const td_program *program, const td_run_options *options);
 
 /* settings.c. Refuses a setting that has no effect beside the others, and says when it would. */
 td_status td_streaming_check_settings(const td_settings *settings);
@@ -277,7 +290,17 @@ td_status td_streaming_pulls(td_streaming_job *self);
 td_status td_streaming_declare_changes(td_streaming_job *self);
 td_status td_streaming_start_changes(td_streaming_job *self);
 td_status td_streaming_changes(td_streaming_job *self);
+td_status td_streaming_is_acyclic(const td_graph *graph, bool *acyclic);
+td_status td_streaming_declare_differences(td_streaming_job *self);
+td_status td_streaming_differences(td_streaming_job *self);
+/* Vertices whose whole lists are in the part take the sums that have arrived; the next launch over it pushes again. */
+td_status td_streaming_settle_within(td_streaming_job *self, const td_gpu_part *part);
 td_status td_streaming_sweep(td_streaming_job *self);
+/* hook.c: hooks components whose edges are all in one subgraph, before it is swept again within the round. */
+td_status td_streaming_declare_spans(td_streaming_job *self);
+td_status td_streaming_find_spans(td_streaming_job *self);
+td_status td_streaming_span_components(td_streaming_job *self); /* at the start of a round */
+td_status td_streaming_hook_within(td_streaming_job *self, const td_gpu_part *part, uint32_t subgraph);
 /* Applies the vertex steps after a sweep and adds its row. */
 td_status td_streaming_end_sweep(td_streaming_job *self, td_row *row, uint64_t began, bool *again);
 td_status td_streaming_pull_hit(td_streaming_job *self); /* one iteration of a first-hit pull */

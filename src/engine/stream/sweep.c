@@ -72,6 +72,7 @@ static td_status sweep_once(td_streaming_job *self, bool *again)
     row.active_vertices = self->vertices_useful;
     row.active_edges = self->edges_useful + self->survivor_count;
     TD_CHECK(td_gpu_reset(gpu));
+    if (self->hooks) TD_CHECK(td_streaming_span_components(self));
     TD_CHECK(td_streaming_sweep_survivors(self));
     if (self->push->prefix.offsets != NULL && !self->prefix_done)
         TD_CHECK(td_streaming_sweep_prefix(self, gpu->sampled));

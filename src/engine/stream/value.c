@@ -19,12 +19,14 @@ td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, 
     part.heavy_edges = heavy;
     td_useful_args args = {.state = gpu->state, .offsets = list->seen.offsets, .part = part,
                            .useful = self->device_useful, .shift = list->shift};
+    uint64_t began = td_device_clock(gpu->device);
     td_gpu_swap(&self->useful, &self->useful_before);
     TD_CHECK(td_gpu_reset(gpu));
     TD_CHECK(td_stream_fill(gpu->stream, args.useful, 0, list->subgraphs * sizeof(uint64_t)));
     TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->useful, td_gpu_words(gpu) * 32, &args));
     TD_CHECK(td_stream_copy(gpu->stream, self->useful, args.useful, list->subgraphs * sizeof(uint64_t), TD_TO_HOST));
     TD_CHECK(td_gpu_read(gpu, 0));
+    self->row->bitmap_seconds += (double)(td_device_clock(gpu->device) - began) * 1e-9;
     self->vertices_useful = gpu->control->tally.activated;
     self->edges_useful = gpu->control->tally.edges;
     return TD_OK;
@@ -35,6 +37,13 @@ void td_streaming_all_useful(td_streaming_job *self, td_link_list *list)
     for (uint32_t s = 0; s < list->subgraphs; s++) self->useful[s] = td_link_end(list, s) - td_link_begin(list, s);
     self->edges_useful = list->edges;
     self->vertices_useful = self->gpu.graph->vertices;
+}
+
+/* Whether the useful edges of subgraphs can be extracted. Survivors are collected per subgraph, not from extracts. */
+static bool can_extract(const td_streaming_job *self)
+{
+    bool works = self->work == TD_WORK_PUSH || (self->work == TD_WORK_SWEEP && !self->collects_edges);
+    return self->layout->chunk[0] != NULL && works;
 }
 
 /* Rate of direct reads over that of copies: 41 of 54.7 GB/s on an H200 (docs/lab/stream.md). */
@@ -63,8 +72,7 @@ static costs cost_of(const td_streaming_job *self, const td_link_list *list, uin
     double bytes = (double)td_link_edge_bytes(list), rate = layout->copy_rate > 0 ? layout->copy_rate : 1;
     double collecting = layout->extract_rate < rate ? layout->extract_rate : rate;
     bool may_direct = list->readable && self->low != TD_LOW_EXTRACT && self->low != TD_LOW_WHOLE;
-    bool may_extract = layout->chunk[0] != NULL && self->work == TD_WORK_PUSH &&
-                       (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
+    bool may_extract = can_extract(self) && (self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT);
     costs cost;
     for (int mode = 0; mode < TD_TRANSFER_MODES; mode++) cost.of[mode] = INFINITY;
     cost.of[TD_TRANSFER_WHOLE] = (double)td_link_bytes(list, s) / rate;
@@ -128,9 +136,8 @@ static void choose_by_cost(td_streaming_job *self, const td_link_list *list)
 
 static td_transfer_mode low_value_mode(const td_streaming_job *self, const td_link_list *list)
 {
-    bool can_extract = self->layout->chunk[0] != NULL && self->work == TD_WORK_PUSH;
     bool wants = self->variant == TD_STREAMING_LVSP || self->low == TD_LOW_AUTO || self->low == TD_LOW_EXTRACT;
-    if (wants && can_extract) return TD_TRANSFER_EXTRACT;
+    if (wants && can_extract(self)) return TD_TRANSFER_EXTRACT;
     return list->readable && self->low != TD_LOW_WHOLE ? TD_TRANSFER_DIRECT : TD_TRANSFER_WHOLE;
 }
 
@@ -141,7 +148,7 @@ static td_transfer_mode choose(const td_streaming_job *self, const td_link_list 
     if (self->useful[s] == 0) return TD_TRANSFER_NONE;
     if (self->variant == TD_STREAMING_LVSP) return low_value_mode(self, list);
     if (there) return TD_TRANSFER_RESIDENT;
-    if (self->variant != TD_STREAMING_FULL) return TD_TRANSFER_WHOLE;
+    if (self->variant != TD_STREAMING_FULL && self->variant != TD_STREAMING_SCAPH) return TD_TRANSFER_WHOLE;
     if (self->work == TD_WORK_HIT && list->readable) return TD_TRANSFER_DIRECT; /* most of the subgraph is not read */
     if (self->work == TD_WORK_SUM) return TD_TRANSFER_WHOLE;
     bool high = useful > self->alpha * all || (self->useful[s] > self->useful_before[s] && useful > self->beta * all);

@@ -32,7 +32,8 @@
 #define TABLE_GAS(kind)                                                                                     \
     .message_bytes = sizeof(program_message), .accum_bytes = sizeof(program_accum), .sum = PROGRAM_SUM,     \
     .schedule = PROGRAM_SCHEDULE, .measure = PROGRAM_MEASURE, .fused = PROGRAM_FUSED,                       \
-    .linear = PROGRAM_LINEAR,                                                                               \
+    .linear = PROGRAM_LINEAR, .proportional = PROGRAM_PROPORTIONAL, .own_value = PROGRAM_OWN_VALUE,         \
+    .shares = PROGRAM_SHARES,                                                                               \
     .first_hit = PROGRAM_FIRST_HIT, .sends_value = PROGRAM_SENDS_VALUE, .pull = pull_##kind,                \
     .merge = merge_##kind, .pull_marked = pull_marked_##kind, .notify = notify, .commit_marked = commit_marked,
 #if !PROGRAM_FUSED

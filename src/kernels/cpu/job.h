@@ -144,7 +144,7 @@ typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
 typedef struct td_cpu_kernels {
     size_t value_bytes, message_bytes, accum_bytes;
     int sum, view, schedule, measure, steps;
-    bool fused, linear, first_hit, sends_value, samples, once, light_first;
+    bool fused, linear, proportional, own_value, shares, first_hit, sends_value, samples, once, light_first;
     td_cpu_kernel init;       /* units: 64 vertices */
     td_cpu_kernel pull;       /* units: pieces */
     void (*merge)(td_cpu_job *job); /* lists cut at pieces; one thread */

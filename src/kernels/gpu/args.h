@@ -40,7 +40,8 @@ typedef struct td_gpu_shard {
     uint32_t first, count, copies;
 } td_gpu_shard;
 
-/* Extracted lists that are contiguous: their vertices, offsets, targets and weights. groups_before: groups of 32 parts
+/* Extracted lists that are contiguous: their vertices, offsets, targets and weights. For sweeps the number of every
+ * part's first edge follows the offsets, at the next multiple of 16 bytes. groups_before: groups of 32 parts
  * in the extracts before this one. */
 typedef struct td_gpu_extract {
     const uint32_t *vertices, *places, *targets;
@@ -290,6 +291,17 @@ typedef struct td_parents_args {
     uint8_t adding;               /* an earlier launch has processed other parts of the lists */
 } td_parents_args;
 
+/* Differences of messages pushed to sums that persist (differences.h). */
+typedef struct td_differences_args {
+    td_gpu_state state;           /* messages: the differences to push */
+    void *sums;                   /* program_accum per vertex */
+    double *pushed;               /* the part of every message that the sums contain */
+    uint32_t *map;                /* bitmap that receives the vertices with a difference to push */
+    td_gpu_part part;             /* the vertices; `within`: only those whose whole list is in it */
+    uint8_t within;
+    uint8_t first;                /* values are not computed from sums: there are no sums yet */
+} td_differences_args;
+
 /* Changes pushed instead of values (changes.h). */
 typedef struct td_changes_args {
     td_gpu_state state;
@@ -472,6 +484,28 @@ typedef struct td_sweep_args {
     uint8_t collects_vertices;    /* next_active collects the vertices that have edges for the next sweep */
     uint8_t collects_edges;       /* edges for the next sweep are kept while there is room */
 } td_sweep_args;
+
+/* Sweeps along extracted lists. */
+typedef struct td_sweep_extracted_args {
+    td_sweep_args sweep;
+    const td_gpu_extract *extracts; /* [count + 1]; the additional one has the end of the last */
+    uint32_t count;
+} td_sweep_extracted_args;
+
+/* Forests: the subgraphs that contain edges of a vertex (own) and of a component (of its root). */
+typedef struct td_gpu_spans {
+    uint32_t *own_first, *own_last, *first, *last;
+} td_gpu_spans;
+
+/* Components all of whose edges are in one subgraph, hooked within a round (hook_within). */
+typedef struct td_hook_args {
+    td_gpu_state state;
+    td_gpu_spans spans;
+    uint64_t *edges;              /* of the forest */
+    uint32_t *count;
+    uint32_t subgraph, step;
+    uint32_t first_vertex, end_vertex;
+} td_hook_args;
 
 /* A sample of edges: edge number `step` of every list of the share. */
 typedef struct td_sample_args {

@@ -19,10 +19,14 @@
 #if PROGRAM_FUSED
 #include "kernels/gpu/push.h"
 #include "kernels/gpu/parents.h"
-#elif PROGRAM_LINEAR
+#elif PROGRAM_PROPORTIONAL
+#include "kernels/gpu/push_sums.h"
+#include "kernels/gpu/differences.h"
+#endif
+#if PROGRAM_LINEAR
 #include "kernels/gpu/changes.h"
 #endif
-#if PROGRAM_FUSED || PROGRAM_LINEAR
+#if PROGRAM_FUSED || PROGRAM_PROPORTIONAL
 #include "kernels/gpu/stream.h"
 #endif
 #include "kernels/gpu/exchange.h"
@@ -65,11 +69,13 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(pull_hit), KERNEL(pull_late),
 #endif
 #if PROGRAM_FUSED
-    KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
+    KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents), KERNEL(push_fragment), KERNEL(push_fragment_pieces),
 #endif
-#if PROGRAM_FUSED || PROGRAM_LINEAR
-    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_fragment), KERNEL(push_fragment_pieces),
-    KERNEL(push_extracted),
+#if PROGRAM_FUSED || PROGRAM_PROPORTIONAL
+    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
+#endif
+#if !PROGRAM_FUSED && PROGRAM_PROPORTIONAL
+    KERNEL(settle_differences),
 #endif
 #if PROGRAM_LINEAR
     KERNEL(take_changes), KERNEL(settle_changes), KERNEL(weigh_changes), KERNEL(end_changes),
@@ -106,10 +112,10 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
     KERNEL(path_pushes),
 #else
-    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
+    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
     KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
-    KERNEL(collect), KERNEL(pack_best), KERNEL(take_best),
+    KERNEL(collect), KERNEL(span_components), KERNEL(hook_within), KERNEL(pack_best), KERNEL(take_best),
 #else
     KERNEL(join),
 #endif

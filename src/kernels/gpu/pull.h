@@ -29,23 +29,11 @@ TD_DEVICE void finish_fused(const td_gpu_state *state, const td_context *c, uint
     if (activates) activate(state, v, sums);
 }
 
-TD_DEVICE void finish_whole(const td_gpu_state *state, const td_context *c, uint32_t v, program_accum sum,
+/* Adds the change and the share of a vertex's new value to the counters. */
+TD_DEVICE void measure_change(const td_context *c, uint32_t v, program_value fresh, program_value old, uint32_t degree,
                               pull_sums *sums)
 {
-    (void)sums;
-    program_value *values = (program_value *)state->values;
-    program_value *next = (program_value *)(PROGRAM_SENDS_VALUE ? state->next_values : state->values);
-    program_value old = state->async ? TD_PEEK(&values[v]) : values[v], fresh = program_apply(c, v, old, sum);
-    if (state->async) TD_POKE(&next[v], fresh);
-    else next[v] = fresh;
-#if !PROGRAM_SENDS_VALUE || PROGRAM_SHARES
-    uint32_t degree = degree_in(state->out_offsets, v);
-#endif
-#if !PROGRAM_SENDS_VALUE
-    program_message *place = (program_message *)state->next_messages + v, message = program_send(c, fresh, degree);
-    if (state->async) TD_POKE(place, message);
-    else *place = message;
-#endif
+    (void)c, (void)v, (void)fresh, (void)old, (void)degree, (void)sums;
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
     if (PROGRAM_MEASURE == TD_MEASURE_MAX)
@@ -55,6 +43,26 @@ TD_DEVICE void finish_whole(const td_gpu_state *state, const td_context *c, uint
 #if PROGRAM_SHARES
     sums->share += program_share(c, v, fresh, degree);
 #endif
+}
+
+TD_DEVICE void finish_whole(const td_gpu_state *state, const td_context *c, uint32_t v, program_accum sum,
+                              pull_sums *sums)
+{
+    program_value *values = (program_value *)state->values;
+    program_value *next = (program_value *)(PROGRAM_SENDS_VALUE ? state->next_values : state->values);
+    program_value old = state->async ? TD_PEEK(&values[v]) : values[v], fresh = program_apply(c, v, old, sum);
+    if (state->async) TD_POKE(&next[v], fresh);
+    else next[v] = fresh;
+    uint32_t degree = 0;
+#if !PROGRAM_SENDS_VALUE || PROGRAM_SHARES
+    degree = degree_in(state->out_offsets, v);
+#endif
+#if !PROGRAM_SENDS_VALUE
+    program_message *place = (program_message *)state->next_messages + v, message = program_send(c, fresh, degree);
+    if (state->async) TD_POKE(place, message);
+    else *place = message;
+#endif
+    measure_change(c, v, fresh, old, degree, sums);
 }
 
 TD_DEVICE void finish(const td_gpu_state *state, const td_context *c, uint32_t v, program_accum sum, pull_sums *sums)

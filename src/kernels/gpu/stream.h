@@ -127,8 +127,10 @@ TD_DEVICE void push_pieces(const td_push_part_args *a, const td_gpu_fragments *f
 /* One GPU has kernels without the questions of several: asked for every edge, they cost 4 to 8% of an sssp. */
 TD_KERNEL(push_part, td_push_part_args) { push_vertices(&a, 0); }
 TD_KERNEL(push_part_pieces, td_push_part_args) { push_pieces(&a, 0); }
+#if PROGRAM_FUSED
 TD_KERNEL(push_fragment, td_push_part_args) { push_vertices(&a, a.push.fragments); }
 TD_KERNEL(push_fragment_pieces, td_push_part_args) { push_pieces(&a, a.push.fragments); }
+#endif
 
 /* Pushes along extracted lists; the host has cut long ones into parts. */
 TD_KERNEL(push_extracted, td_push_extracted_args)

@@ -121,6 +121,52 @@ TD_KERNEL(sweep_pieces, td_sweep_args)
     }
 }
 
+/* The numbers of the first edges of an extract's parts (engine/stream/extract.c). */
+TD_DEVICE const uint64_t *numbers_of(const td_gpu_extract *from)
+{
+    return (const uint64_t *)(((uintptr_t)(from->places + from->parts + 1) + 15) & ~(uintptr_t)15);
+}
+
+/* Sweeps along extracted lists. Their edges have the numbers that they have in the lists. */
+TD_KERNEL(sweep_extracted, td_sweep_extracted_args)
+{
+    const td_sweep_args *s = &a.sweep;
+    uint64_t edges = 0;
+    uint32_t groups = a.extracts[a.count].groups_before;
+    for (uint32_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {
+        uint32_t low = 0, high = a.count;
+        while (low + 1 < high) { /* finds the group's extract */
+            uint32_t middle = (low + high) / 2;
+            if (a.extracts[middle].groups_before <= g) low = middle;
+            else high = middle;
+        }
+        const td_gpu_extract *from = &a.extracts[low];
+        uint32_t i = (g - from->groups_before) * TD_WARP + td_lane(), u = 0, begin = 0, degree = 0, total;
+        uint64_t number = 0;
+        if (i < from->parts) {
+            u = from->vertices[i];
+            begin = from->places[i];
+            degree = from->places[i + 1] - begin;
+            number = numbers_of(from)[i];
+        }
+        uint64_t sampled = s->list.offsets[u] + (s->skipping ? s->sampled : 0);
+        edges += degree;
+        uint32_t before = warp_scan(degree, &total);
+        for (uint32_t base = 0; base < total; base += TD_WARP) {
+            uint32_t k = base + td_lane(), owner = owner_of(before, k);
+            uint32_t place = k - TD_SHUFFLE(TD_ALL_LANES, before, owner);
+            uint32_t at = TD_SHUFFLE(TD_ALL_LANES, begin, owner) + place;
+            uint64_t e = TD_SHUFFLE(TD_ALL_LANES, number, owner) + place;
+            uint32_t who = TD_SHUFFLE(TD_ALL_LANES, u, owner);
+            bool is = e >= TD_SHUFFLE(TD_ALL_LANES, sampled, owner) && k < total;
+            if (is)
+                visit_to(&s->state, s->collects_vertices, who, from->targets[at],
+                         ordered_weight(&s->state, from->weights, at), e);
+        }
+    }
+    block_add_u64(&s->state.control->tally.edges, edges);
+}
+
 /* Visits edge number `step` of the vertices of a share: every 16th warp's, or all others. After the first share most
  * other vertices are in the same component already and do nothing; all at once they would contend for a few roots. */
 TD_KERNEL(sample, td_sample_args)
@@ -180,5 +226,52 @@ TD_KERNEL(collect, td_collect_args)
         if (edge != UINT64_MAX && a.edges != 0) a.edges[TD_ADD(a.count, 1u)] = edge;
         program_reset(&a.state.context, &values[v]);
     }
+}
+
+/* The subgraphs that contain edges of every component: step 0 clears the roots', step 1 adds every vertex's. */
+TD_DEVICE void widen_span(const td_gpu_spans *spans, uint32_t root, uint32_t v)
+{
+    TD_MIN(&spans->first[root], spans->own_first[v]);
+    TD_MAX(&spans->last[root], spans->own_last[v]);
+}
+
+TD_KERNEL(span_components, td_hook_args)
+{
+    const program_value *values = (const program_value *)a.state.values;
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
+        if (a.step > 0) widen_span(&a.spans, program_label(values, v), v);
+        else a.spans.first[v] = 0xffffffffu, a.spans.last[v] = 0;
+    }
+}
+
+TD_DEVICE bool is_closed(const td_hook_args *a, uint32_t root)
+{
+    return TD_LOAD(&a->spans.first[root]) == a->subgraph && TD_LOAD(&a->spans.last[root]) == a->subgraph;
+}
+
+/* Scaph's reprocessing for forests. If all edges of a component are in a subgraph that has been swept, its best edge is
+ * final: the component hooks at once, and a sweep of the subgraph finds the next best edges within the same round. All
+ * its vertices have lists in the subgraph, so they are among those of the launch. Steps 0 to 2 are those of
+ * program_between, the last with the edges found and the spans; step 3 forgets the best edges of components that are
+ * still within the subgraph, because the next sweep offers all of theirs again. */
+TD_KERNEL(hook_within, td_hook_args)
+{
+    program_value *values = (program_value *)a.state.values;
+    uint64_t hooked = 0;
+    for (uint32_t v = a.first_vertex + td_global_thread(); v < a.end_vertex; v += td_global_threads()) {
+        if (a.step == 0 && is_closed(&a, v)) hooked += program_between(&a.state.context, values, v, 0);
+        if (a.step == 1) program_between(&a.state.context, values, v, 1);
+        if (a.step == 2) {
+            uint64_t edge = program_edge(&a.state.context, &values[v]);
+            program_between(&a.state.context, values, v, 2);
+            widen_span(&a.spans, program_label(values, v), v);
+            if (edge == UINT64_MAX) continue;
+            a.edges[TD_ADD(a.count, 1u)] = edge;
+            program_reset(&a.state.context, &values[v]);
+        }
+        if (a.step == 3 && program_label(values, v) == v && is_closed(&a, v))
+            program_reset(&a.state.context, &values[v]);
+    }
+    if (a.step == 0) block_add_u64(&a.state.control->tally.total, hooked);
 }
 #endif

@@ -31,11 +31,12 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(levels, td_loop_args);
     TD_GPU_KERNEL(levels_otherwise, td_loop_args);
     TD_GPU_KERNEL(find_parents, td_parents_args);
-    TD_GPU_KERNEL(push_part, td_push_part_args);
-    TD_GPU_KERNEL(push_part_pieces, td_push_part_args);
     TD_GPU_KERNEL(push_fragment, td_push_part_args); /* with args.push.fragments */
     TD_GPU_KERNEL(push_fragment_pieces, td_push_part_args);
+    TD_GPU_KERNEL(push_part, td_push_part_args);
+    TD_GPU_KERNEL(push_part_pieces, td_push_part_args);
     TD_GPU_KERNEL(push_extracted, td_push_extracted_args);
+    TD_GPU_KERNEL(settle_differences, td_differences_args);
     TD_GPU_KERNEL(take_changes, td_changes_args);
     TD_GPU_KERNEL(settle_changes, td_changes_args);
     TD_GPU_KERNEL(weigh_changes, td_changes_args);
@@ -75,12 +76,15 @@ typedef struct td_gpu_kernels {
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);
+    TD_GPU_KERNEL(sweep_extracted, td_sweep_extracted_args);
     TD_GPU_KERNEL(sample, td_sample_args);
     TD_GPU_KERNEL(choose, td_choose_args);
     TD_GPU_KERNEL(between, td_between_args);
     TD_GPU_KERNEL(draw, td_labels_args);
     TD_GPU_KERNEL(label_all, td_labels_args);
     TD_GPU_KERNEL(collect, td_collect_args);
+    TD_GPU_KERNEL(span_components, td_hook_args);
+    TD_GPU_KERNEL(hook_within, td_hook_args);
     TD_GPU_KERNEL(pack_best, td_best_args);
     TD_GPU_KERNEL(take_best, td_best_args);
     TD_GPU_KERNEL(join, td_join_args);
