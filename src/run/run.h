@@ -195,6 +195,13 @@ typedef struct td_forest_edge {
     double weight;
 } td_forest_edge;
 
+/* A worker of the CPU: times that it took work of another, times that it was given some, pieces of divided lists that
+ * it processed, and the time that it waited for the others at the end of steps. */
+typedef struct td_worker_row {
+    uint64_t steals, gifts, pieces;
+    double idle_seconds;
+} td_worker_row;
+
 enum { TD_RUN_COUNTERS = 40 };
 
 /* td_result is its name in the API. */
@@ -218,6 +225,8 @@ typedef struct td_run {
     uint64_t updates;  /* applies that a vertex took part in; of programs that push values: those that changed it */
     td_counter work[TD_RUN_COUNTERS]; /* further counters of the engine, by name */
     int work_count;
+    td_worker_row *workers; /* or NULL */
+    int worker_count;
     double final_change;
     double tolerance;
     double prepare_seconds, seconds;

@@ -89,6 +89,7 @@ typedef struct td_gpu_control {
     uint32_t left_count;          /* peeling: vertices that remain */
     uint32_t edge_count;          /* edges of the forest so far */
     uint32_t given;               /* changed vertices listed for the host */
+    uint64_t tasks_moved;         /* inter-warp balancing: tasks moved to shared memory, in the whole run */
     uint32_t barrier;             /* the word of the grid barrier */
     uint64_t survivor_count, scratch_count; /* sweeps: edges kept so far, edges put aside */
     uint64_t part_began;          /* survivor_count before the current part of the lists */
@@ -253,6 +254,14 @@ typedef struct td_push_part_args {
                                    * prefix are still to be processed; 0: none */
     uint32_t bound;               /* priorities up to it are near */
 } td_push_part_args;
+
+/* Coop engine: pushes of consecutive entries of the frontier, along a part of their lists. */
+typedef struct td_push_queue_args {
+    td_push_part_args part;
+    const uint32_t *queue;
+    uint32_t count;
+    uint32_t balance;             /* td_balance, other than TD_BALANCE_WARP */
+} td_push_queue_args;
 
 /* Pushes along extracted lists. */
 typedef struct td_push_extracted_args {
