@@ -86,6 +86,7 @@ static td_status run_once(bench *b, const td_engine *engine, const td_program *p
     if (is_coop(engine)) {
         options.gpu_edges = COOP_EDGES;
         TD_CHECK(td_settings_add(&settings, "coop.order=none"));
+        TD_CHECK(td_settings_add(&settings, "coop.invoke=always"));
     }
     td_status status = td_run_program(out, program, graph, &options);
     td_settings_clear(&settings);
@@ -216,9 +217,10 @@ static void print_order(const bench *b, const td_engine *engine, td_order order)
 /* How near the ends of edges are, which no engine decides. */
 static void print_gaps(const bench *b)
 {
-    printf("bits of a gap (mean of log2(1 + the difference of an edge's ends)):");
+    printf("bits of a gap, the mean of log2(1 + the difference of an edge's ends):\n ");
     for (int order = 0; order < TD_ORDERS; order++)
-        printf("%s %s %.2f", order == 0 ? "" : ",", td_order_name((td_order)order), b->gap_bits[order]);
+        printf("%s%s %.2f", order == 0 ? " " : order == 4 ? ",\n  " : ", ", td_order_name((td_order)order),
+               b->gap_bits[order]);
     printf("\n");
 }
 

@@ -38,6 +38,9 @@ typedef struct td_row {
     uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
     uint64_t disk_reads, disk_bytes;
     double disk_wait_seconds; /* waiting for the disk without other work */
+    /* Its dispatcher: alpha, the expected times of a pull by the CPU alone and with the GPU; the time in which both
+     * processed pages. */
+    double alpha, tpull_seconds, tgpu_seconds, overlap_seconds;
     /* Engines that divide an iteration: edges of the GPU on its part and over the link; edges of the CPU on its part
      * and on demand; bytes exchanged between them; idle time of each. */
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;

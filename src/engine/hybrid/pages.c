@@ -237,6 +237,7 @@ td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu
 {
     td_paged_counts now = td_paged_count(self->paged);
     td_row *row = &self->row;
+    if (row->alpha == 0) td_hybrid_estimate(self); /* no pull was considered */
     row->direction = direction;
     row->edges = sum->edges;
     row->change = sum->change;

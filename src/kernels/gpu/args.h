@@ -35,8 +35,10 @@ typedef struct td_gpu_list {
     const void *weights;
 } td_gpu_list;
 
-/* A shard: consecutive vertices whose accumulators fit shared memory `copies` times (Garaph). */
+/* A shard: consecutive vertices whose accumulators fit shared memory `copies` times (Garaph), and where its edges are in
+ * one or two lists (of a graph whose values flow both ways). */
 typedef struct td_gpu_shard {
+    uint64_t begin[2], end[2];
     uint32_t first, count, copies;
 } td_gpu_shard;
 
@@ -201,9 +203,9 @@ typedef struct td_apply_args {
 /* Gather-sums by shards. */
 typedef struct td_shard_args {
     td_gpu_state state;
-    td_gpu_list list;
+    td_gpu_list list[2];          /* the second is not used where shards have no edges in it */
+    const uint16_t *targets[2];   /* for every edge, its vertex relative to the shard's first */
     const td_gpu_shard *shards;
-    const uint16_t *targets;      /* for every edge, its vertex relative to the shard's first */
     uint32_t count;
 } td_shard_args;
 
