@@ -387,7 +387,7 @@ static td_status explain(const td_plan *plan, td_status status)
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
     COLUMN(U32, pages_cpu), COLUMN(U32, pages_gpu), COLUMN(U32, pages_skipped), COLUMN(U32, page_hits),
-    COLUMN(U32, page_misses), COLUMN(U32, rounds), COLUMN(U64, disk_reads), COLUMN(U64, disk_bytes),
+    COLUMN(U32, page_misses), COLUMN(U32, evictions), COLUMN(U32, rounds), COLUMN(U64, disk_reads), COLUMN(U64, disk_bytes),
     COLUMN(REAL, disk_wait_seconds), COLUMN(REAL, alpha), COLUMN(REAL, tpull_seconds), COLUMN(REAL, tgpu_seconds),
     COLUMN(REAL, overlap_seconds), {0},
 };
