@@ -166,13 +166,22 @@ static td_status fill_heads(td_hybrid_gpu *self)
     return TD_OK;
 }
 
+/* An emulated GPU allocates its blocks when it first launches some: before pages get the memory that is left. */
+static td_status launch_nothing(td_hybrid_gpu *self)
+{
+    const td_gpu_job *job = &self->job;
+    td_shard_args args = {.state = job->state, .shards = self->shards};
+    TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_shards, UINT32_MAX, self->shard_bytes, &args));
+    return td_stream_synchronize(job->stream);
+}
+
 static td_status fill_shards(td_hybrid_gpu *self)
 {
     uint64_t counts[TD_SHARD_POWERS], bytes = self->shard_list.count * sizeof(td_gpu_shard);
     td_gpu_count_shards(counts, self->shard_list.shards, self->shard_list.count);
     td_gpu_report_shards(self->job.run, counts);
     TD_CHECK(td_stream_copy(self->job.stream, self->shards, self->shard_list.shards, bytes, TD_TO_DEVICE));
-    return td_stream_synchronize(self->job.stream);
+    return launch_nothing(self);
 }
 
 /* Opening. */
