@@ -27,6 +27,8 @@ static const char *const usual_graphs[] = {"k18", "u18", "grid500", NULL};
 static const char *const programs[] = {"bfs", "sssp", "wcc", "pagerank"};
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
+static const double COOP_EDGES = 0.25; /* share of the edges on the GPU, for coop */
+
 typedef enum side { INPUT, ORDERED, SIDES } side;
 
 typedef struct bench {
@@ -35,7 +37,7 @@ typedef struct bench {
     td_graph *graphs[SIDES];
     td_cache kept[SIDES];
     uint32_t source;
-    double reorder_seconds[TD_ORDERS];
+    double reorder_seconds[TD_ORDERS], gap_bits[TD_ORDERS];
     double seconds[MOST_ENGINES][TD_ORDERS][PROGRAMS][SIDES]; /* medians; 0: not measured */
 } bench;
 
@@ -49,11 +51,12 @@ static int number_of(const td_engine *engine)
 }
 
 static bool on_cpu(const td_engine *engine) { return engine == &td_cpu_engine; }
+static bool is_coop(const td_engine *engine) { return engine == &td_coop_engine; }
 
-/* For a graph in memory the other engines run like one of these two. */
+/* For a graph in memory the other engines run like one of these, which have all edges on one side, or a part on each. */
 static bool takes_part(const bench *b, const td_engine *engine)
 {
-    return on_cpu(engine) || (b->gpu != NULL && engine == &td_resident_engine);
+    return on_cpu(engine) || (b->gpu != NULL && (engine == &td_resident_engine || is_coop(engine)));
 }
 
 static td_status choose_gpu(void *self)
@@ -80,7 +83,14 @@ static td_status run_once(bench *b, const td_engine *engine, const td_program *p
                               .cache = on_cpu(engine) ? NULL : &b->kept[which]};
     TD_CHECK(td_cancel_check());
     if (options.has_source) TD_CHECK(td_graph_find(graph, b->source, &options.source));
-    return td_run_program(out, program, graph, &options);
+    if (is_coop(engine)) {
+        options.gpu_edges = COOP_EDGES;
+        TD_CHECK(td_settings_add(&settings, "coop.order=none"));
+        TD_CHECK(td_settings_add(&settings, "coop.invoke=always"));
+    }
+    td_status status = td_run_program(out, program, graph, &options);
+    td_settings_clear(&settings);
+    return status;
 }
 
 static td_status run_twice(bench *b, const td_engine *engine, const td_program *program, side which, td_run **out,
@@ -94,6 +104,12 @@ static td_status run_twice(bench *b, const td_engine *engine, const td_program *
     return TD_OK;
 }
 
+/* Programs that coop leaves to the CPU were measured there. */
+static bool runs_on(const td_engine *engine, const td_program *program)
+{
+    return !is_coop(engine) || engine->uses(program, "order");
+}
+
 static td_status run_program(bench *b, const td_engine *engine, td_order order, int p)
 {
     td_status status = TD_OK;
@@ -102,6 +118,7 @@ static td_status run_program(bench *b, const td_engine *engine, td_order order, 
     double trials[SIDES][MOST_TRIALS], *medians = b->seconds[number_of(engine)][order][p];
     uint64_t count = b->base.settings->trials;
     medians[INPUT] = medians[ORDERED] = 0;
+    if (!runs_on(engine, program)) return TD_OK;
     if (program->info->weights == TD_WEIGHTS_NEEDED && b->graphs[INPUT]->weights == TD_WEIGHT_NONE) return TD_OK;
     for (uint64_t trial = 0; trial < count; trial++) {
         td_progress_text("%s: %s, %s, %s, round %" PRIu64, b->base.name, engine->name, td_order_name(order),
@@ -137,6 +154,7 @@ static td_status make_ordered(bench *b, td_order order)
     uint64_t start = td_clock_ns();
     TD_CHECK(td_graph_reorder(&b->graphs[ORDERED], order, 1, b->base.pool));
     b->reorder_seconds[order] = td_seconds_since(start);
+    b->gap_bits[order] = td_gap_bits(b->graphs[ORDERED]);
     return TD_OK;
 }
 
@@ -158,7 +176,8 @@ static void print_heading(const void *self)
 {
     const bench *b = self;
     printf("%d threads%s%s; times over those of the input's order, below 1 is faster;\n"
-           "medians of %" PRIu64 "; pagerank: %d iterations\n\n", td_pool_threads(b->base.pool),
+           "medians of %" PRIu64 "; pagerank: %d iterations; coop: a quarter of the edges on the GPU\n\n",
+           td_pool_threads(b->base.pool),
            b->gpu != NULL ? " and " : "", b->gpu != NULL ? b->gpu : "", b->base.settings->trials, RANK_ITERATIONS);
 }
 
@@ -195,6 +214,16 @@ static void print_order(const bench *b, const td_engine *engine, td_order order)
     printf("\n");
 }
 
+/* How near the ends of edges are, which no engine decides. */
+static void print_gaps(const bench *b)
+{
+    printf("bits of a gap, the mean of log2(1 + the difference of an edge's ends):\n ");
+    for (int order = 0; order < TD_ORDERS; order++)
+        printf("%s%s %.2f", order == 0 ? " " : order == 4 ? ",\n  " : ", ", td_order_name((td_order)order),
+               b->gap_bits[order]);
+    printf("\n");
+}
+
 static void print_table(const void *self)
 {
     const bench *b = self;
@@ -208,6 +237,7 @@ static void print_table(const void *self)
         print_input(b, td_engines[e]);
         for (int order = TD_ORDER_NONE + 1; order < TD_ORDERS; order++) print_order(b, td_engines[e], (td_order)order);
     }
+    print_gaps(b);
     printf("\n");
 }
 
@@ -228,6 +258,8 @@ static void put_figure(const void *self, int variant, int p)
     td_json_real(b->base.json, "input_order_seconds", medians[INPUT]);
     td_json_real(b->base.json, "ratio", ratio_of(medians));
     td_json_real(b->base.json, "reorder_seconds", b->reorder_seconds[order]);
+    td_json_real(b->base.json, "gap_bits", b->gap_bits[order]);
+    td_json_real(b->base.json, "input_order_gap_bits", b->gap_bits[TD_ORDER_NONE]);
     if (runs_to_pay(b, order, medians) > 0)
         td_json_real(b->base.json, "paid_after_runs", runs_to_pay(b, order, medians));
     else td_json_null(b->base.json, "paid_after_runs");
@@ -241,6 +273,7 @@ static td_status measure(void *self)
     td_progress_text("%s: making the graph", b->base.name);
     TD_CHECK(td_bench_make_graph(&b->graphs[INPUT], b->base.name, b->base.pool));
     b->source = td_bench_busiest(b->graphs[INPUT]);
+    b->gap_bits[TD_ORDER_NONE] = td_gap_bits(b->graphs[INPUT]);
     for (int order = TD_ORDER_NONE + 1; order < TD_ORDERS; order++) {
         TD_CHECK(make_ordered(b, (td_order)order));
         for (int e = 0; td_engines[e] != NULL; e++)

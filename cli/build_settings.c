@@ -11,7 +11,7 @@ const td_arg_option td_build_settings_options[] = {
            "random weights from the seed, equal in both directions; reals if LO or HI has a point"),
     OPTION("out-only", FLAG, out_only, NULL, "store no in-adjacency: half the size, but no pull"),
     OPTION("order", TEXT, order, "ORDER",
-           "reorder the vertices: hot, indegree, random, rcm or none ('tandem help reorder')"),
+           "reorder the vertices: hot, indegree, random, rcm, gorder, bisect or none ('tandem help reorder')"),
     {0},
 };
 

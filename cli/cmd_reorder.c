@@ -19,7 +19,7 @@ typedef struct reorder_settings {
 
 static const td_arg_option options[] = {
     OPTION("output", TEXT, output, "OUT", "the file to write; its suffix determines the format", .letter = 'o'),
-    OPTION("by", TEXT, by, "ORDER", "hot, indegree, random, rcm or none (default: hot)"),
+    OPTION("by", TEXT, by, "ORDER", "hot, indegree, random, rcm, gorder, bisect or none (default: hot)"),
     OPTION("seed", COUNT, seed, "N", "seed of the random order (default: 1)"),
     OPTION("format", TEXT, format, "F", "format of the input (default: recognised)"),
     OPTION("columns", TEXT, columns, "LIST",

@@ -376,8 +376,8 @@ TD_API td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *ver
 TD_API bool td_graph_on_disk(const td_graph *graph); /* whether its edges are on disk */
 
 /* Numbers the vertices in another order, which decides what shares cache lines: "hot", "indegree", "random" (from the
- * seed), "rcm" or "none". The ids stay. Replaces *graph; a failure destroys it and sets it to NULL, except for an
- * unknown order (TD_USAGE), which changes nothing. */
+ * seed), "rcm", "gorder", "bisect" or "none". The ids stay. Replaces *graph; a failure destroys it and sets it to NULL,
+ * except for an unknown order (TD_USAGE), which changes nothing. */
 TD_API td_status td_graph_set_order(td_session *session, td_graph **graph, const char *order, uint64_t seed);
 TD_API td_status td_order_check(const char *order); /* TD_USAGE with the names of all orders */
 

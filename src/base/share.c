@@ -1,6 +1,7 @@
 #include "base/share.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <sched.h>
 
@@ -81,7 +82,10 @@ static bool take_tail(td_share_out *share, td_run_of_units *run, uint64_t *begin
 static bool steal(td_share_out *share, int worker, uint64_t *begin, uint64_t *end)
 {
     for (int i = 1; i < share->workers; i++)
-        if (take_tail(share, &share->runs[(worker + i) % share->workers], begin, end)) return true;
+        if (take_tail(share, &share->runs[(worker + i) % share->workers], begin, end)) {
+            share->runs[worker].steals++;
+            return true;
+        }
     return false;
 }
 
@@ -106,6 +110,7 @@ static bool accept_gift(td_share_out *share, td_run_of_units *run)
     if (given) {
         share->gift = 0;
         run->bounds = gift;
+        run->gifts++;
     }
     pthread_mutex_unlock(&share->lock);
     return given;
@@ -140,7 +145,16 @@ static bool take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end
 bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end)
 {
     if (!take(share, worker, begin, end)) return false;
+    if (share->counts_pieces) share->runs[worker].pieces += *end - *begin;
     *begin += share->first;
     *end += share->first;
     return true;
+}
+
+void td_share_out_end(td_share_out *share, int worker) { share->runs[worker].ended = td_clock_ns(); }
+
+void td_share_out_close(td_share_out *share)
+{
+    uint64_t now = td_clock_ns();
+    for (int w = 0; w < share->workers; w++) share->runs[w].idle += now - share->runs[w].ended;
 }

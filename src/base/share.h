@@ -18,6 +18,10 @@ typedef enum td_stealing {
 
 typedef struct td_run_of_units {
     _Alignas(64) _Atomic uint64_t bounds; /* begin in the high half, end in the low half */
+    /* Since the creation: times that this worker took units of another's run, times that it was given some, units taken
+     * while `counts_pieces`, ns that it waited for the others. */
+    uint64_t steals, gifts, pieces, idle;
+    uint64_t ended;       /* ns: when it found no more units */
 } td_run_of_units;
 
 typedef struct td_share_out {
@@ -27,6 +31,7 @@ typedef struct td_share_out {
     uint32_t grain;
     uint64_t first;       /* the first unit; added to every unit handed out */
     bool closed;          /* too little work for stealing */
+    bool counts_pieces;   /* units are pieces of long lists */
     _Atomic int idle;
     pthread_mutex_t lock; /* guards the gift */
     uint64_t gift;        /* bounds of a donated run; empty: none */
@@ -44,5 +49,9 @@ void td_share_out_deal_one(td_share_out *share, uint64_t count);
 
 /* The next units for this worker; false when there are none for it. */
 bool td_share_out_take(td_share_out *share, int worker, uint64_t *begin, uint64_t *end);
+
+/* A worker has ended; all have: their idle time is counted. */
+void td_share_out_end(td_share_out *share, int worker);
+void td_share_out_close(td_share_out *share);
 
 #endif

@@ -83,6 +83,9 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
 
 td_cpu_tally td_cpu_sum(const td_cpu_job *job);
 
+/* Adds the steals and idle time of every worker, in all steps of the job, to the run's. */
+td_status td_cpu_report_workers(const td_cpu_job *job);
+
 /* Initialises values and active vertices, from the program or the checkpoint to resume. */
 td_status td_cpu_init(td_cpu_job *job, td_cpu_tally *sum);
 

@@ -53,6 +53,7 @@ static td_status run_kernel(void *context, int worker, int workers)
     step *self = context;
     self->job->tallies[worker] = (td_cpu_tally){.lowest = UINT64_MAX};
     self->kernel(self->job, worker);
+    td_share_out_end(&self->job->share, worker);
     return TD_OK;
 }
 
@@ -85,8 +86,23 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
     } else {
         td_share_out_deal(&job->share, units, grain);
         TD_CHECK(td_pool_run(job->pool, run_kernel, &(step){job, kernel}));
+        td_share_out_close(&job->share);
     }
     if (sum != NULL) *sum = td_cpu_sum(job);
+    return TD_OK;
+}
+
+td_status td_cpu_report_workers(const td_cpu_job *job)
+{
+    td_run *run = job->run;
+    if (run->workers == NULL) TD_CHECK(TD_NEW_ZEROED(&run->workers, (uint64_t)job->workers, "counters of workers"));
+    run->worker_count = job->workers;
+    for (int w = 0; w < job->workers; w++) {
+        run->workers[w].steals += job->share.runs[w].steals;
+        run->workers[w].gifts += job->share.runs[w].gifts;
+        run->workers[w].pieces += job->share.runs[w].pieces;
+        run->workers[w].idle_seconds += (double)job->share.runs[w].idle * 1e-9;
+    }
     return TD_OK;
 }
 
@@ -141,7 +157,10 @@ td_status td_cpu_high_degree_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_
         edges += td_cpu_push_degree(job, job->high_degree_list[i]);
     }
     job->high_degree_start[count] = edges;
-    TD_CHECK(td_cpu_step(job, kernel, td_high_degree_pieces(edges), 1, edges, &more));
+    job->share.counts_pieces = true;
+    td_status status = td_cpu_step(job, kernel, td_high_degree_pieces(edges), 1, edges, &more);
+    job->share.counts_pieces = false;
+    TD_CHECK(status);
     sum->edges += more.edges;
     sum->activated_edges += more.activated_edges;
     return TD_OK;
@@ -374,7 +393,7 @@ static td_status read_settings(td_cpu_job *job)
     job->direction = (td_direction)set[SET_DIRECTION];
     job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
                     !job->has_limit && !job->by_rounds && !job->by_pages;
-    job->share.stealing = (td_stealing)set[SET_STEALING];
+    if (!job->stealing_given) job->share.stealing = (td_stealing)set[SET_STEALING];
     job->high_degree = job->share.stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HIGH_DEGREE] : UINT64_MAX;
     job->serial = (uint64_t)set[SET_SERIAL];
     job->delta = set[SET_DELTA];

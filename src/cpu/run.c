@@ -33,6 +33,7 @@ td_status td_cpu_run(td_run *run, const td_run_options *options)
     TD_TRY(run_schedule(&job));
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(job.run_began);
+    if (!job.bucketed) TD_TRY(td_cpu_report_workers(&job)); /* buckets have one counter for all workers */
     if (options->parents) TD_TRY(td_cpu_find_parents(&job));
     TD_TRY(td_cpu_copy_result(&job));
 done:

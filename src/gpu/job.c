@@ -118,12 +118,14 @@ td_status td_gpu_reset(td_gpu_job *job)
 {
     uint64_t head = offsetof(td_gpu_control, rows);
     uint32_t kept = job->control->edge_count, barrier = job->control->barrier;
+    uint64_t moved = job->control->tasks_moved;
     memset(job->control, 0, head);
     job->control->tally.lowest = UINT64_MAX;
     job->control->far_lowest = UINT32_MAX;
     job->control->bound = job->bound;
     job->control->edge_count = kept;
     job->control->barrier = barrier;
+    job->control->tasks_moved = moved;
     return td_stream_copy(job->stream, job->state.control, job->control, head, TD_TO_DEVICE);
 }
 

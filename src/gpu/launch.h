@@ -55,6 +55,7 @@ td_status td_gpu_pull_hit(const td_gpu_job *job, td_stream *stream, td_gpu_list 
 td_push_args td_gpu_push_args(const td_gpu_job *job, td_gpu_list list);
 td_push_part_args td_gpu_push_part_args(const td_gpu_job *job, td_gpu_list list, const td_gpu_part *part);
 td_status td_gpu_push_part(const td_gpu_job *job, td_stream *stream, const td_push_part_args *args);
+td_status td_gpu_push_queue(const td_gpu_job *job, td_stream *stream, const td_push_queue_args *args);
 
 /* Empties the list of pieces, before a launch that divides high-degree vertices. */
 td_status td_gpu_clear_pieces(const td_gpu_job *job, td_stream *stream);

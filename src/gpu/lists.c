@@ -252,49 +252,15 @@ static td_status load_heads(td_gpu_job *job)
 
 /* Shards (Garaph). */
 
-/* Garaph's copies of a shard with E edges and V vertices: 2^min(ceil(log2(E/V) - 0.5), 5). */
-static uint32_t customised_copies(uint64_t edges, uint64_t vertices)
+static td_gpu_shard_cut cut_of(const td_gpu_job *job)
 {
-    double power = edges == 0 ? 0 : ceil(log2((double)edges / (double)vertices) - 0.5);
-    return 1u << (power < 0 ? 0 : power > 5 ? 5 : (int)power);
-}
-
-/* The longest shard from `first` on whose accumulators, with all their copies, fit in `room`. */
-static td_gpu_shard shard_from(const td_gpu_job *job, uint32_t first, uint64_t room)
-{
-    uint32_t n = job->graph->vertices;
-    for (uint32_t copies = 1;; copies *= 2) {
-        uint64_t most = room / copies < 1 ? 1 : room / copies;
-        uint32_t count = most < n - first ? (uint32_t)most : n - first;
-        if (count > UINT16_MAX + 1u) count = UINT16_MAX + 1u;
-        uint64_t edges = place_of(job, first + count) - place_of(job, first);
-        uint32_t wanted = job->copies > 0 ? job->copies : customised_copies(edges, count);
-        if (wanted <= copies || copies == 32) return (td_gpu_shard){first, count, copies};
-    }
-}
-
-static td_status cut_shards(const td_gpu_job *job, uint64_t room, td_gpu_shard **out, uint32_t *count)
-{
-    td_gpu_shard *shards = NULL;
-    uint64_t used = 0, size = 0;
-    for (uint32_t first = 0; first < job->graph->vertices; first += shards[used - 1].count) {
-        if (used == size) {
-            size = size == 0 ? 256 : 2 * size;
-            td_status status = TD_RESIZE(&shards, size, "shards");
-            if (status != TD_OK) {
-                td_free(shards);
-                return status;
-            }
-        }
-        shards[used++] = shard_from(job, first, room);
-    }
-    *out = shards;
-    *count = (uint32_t)used;
-    return TD_OK;
+    uint64_t room = job->layout->shard_bytes / job->traits->accum_bytes;
+    return (td_gpu_shard_cut){.place = {place_of_vertex}, .of = {job}, .end = job->graph->vertices, .room = room,
+                              .copies = job->copies};
 }
 
 typedef struct naming {
-    const td_gpu_job *job;
+    td_gpu_shard_cut cut;
     const td_gpu_shard *shards;
     uint16_t *names;
 } naming;
@@ -303,22 +269,15 @@ static td_status name_edges(void *context, uint64_t begin, uint64_t end, int wor
 {
     (void)worker;
     naming *self = context;
-    for (uint64_t s = begin; s < end; s++)
-        for (uint32_t i = 0; i < self->shards[s].count; i++) {
-            uint64_t v = (uint64_t)self->shards[s].first + i, last = place_of(self->job, v + 1);
-            for (uint64_t e = place_of(self->job, v); e < last; e++) self->names[e] = (uint16_t)i;
-        }
+    for (uint64_t s = begin; s < end; s++) td_gpu_name_edges(&self->cut, &self->shards[s], 0, self->names);
     return TD_OK;
 }
 
-/* The number of shards depends on the data. A shard with fewer vertices than LEAST_SHARD does not fit in shared
- * memory. */
-enum { LEAST_SHARD = 64 };
-
+/* The number of shards depends on the data. */
 static td_status declare_shards(td_gpu_job *job, uint64_t count)
 {
     td_gpu_graph *layout = job->layout;
-    uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / LEAST_SHARD + UINT64_C(1);
+    uint64_t edges = td_gpu_view_edges(job), most = job->graph->vertices / TD_LEAST_SHARD + UINT64_C(1);
     TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shards, count > most ? count : most,
                             sizeof(td_gpu_shard), "shards"));
     TD_CHECK(td_gpu_declare(&job->memory, TD_FOR_LISTS, &layout->shard_targets, edges, sizeof(uint16_t),
@@ -327,43 +286,43 @@ static td_status declare_shards(td_gpu_job *job, uint64_t count)
     return TD_OK;
 }
 
-static td_status load_shards(td_gpu_job *job, uint64_t room)
+static td_status load_shards(td_gpu_job *job)
 {
     td_status status = TD_OK;
     td_gpu_graph *layout = job->layout;
-    td_gpu_shard *shards = NULL;
-    naming self = {.job = job};
+    td_gpu_shard_list list = {0};
+    naming self = {.cut = cut_of(job)};
     uint64_t edges = td_gpu_view_edges(job);
     free_shards(layout);
-    TD_TRY(cut_shards(job, room, &shards, &layout->shard_count));
+    TD_TRY(td_gpu_cut_shards(&list, &self.cut));
+    layout->shard_count = (uint32_t)list.count;
     TD_TRY(TD_NEW(&self.names, edges, "shards' edges"));
-    self.shards = shards;
+    self.shards = list.shards;
     TD_TRY(td_pool_for(job->options->pool, layout->shard_count, 1, name_edges, &self));
     TD_TRY(declare_shards(job, layout->shard_count));
-    TD_TRY(send(job, layout->shards, shards, layout->shard_count * sizeof *shards));
+    TD_TRY(send(job, layout->shards, list.shards, layout->shard_count * sizeof *list.shards));
     TD_TRY(send(job, layout->shard_targets, self.names, edges * sizeof *self.names));
     TD_TRY(td_stream_synchronize(job->stream));
+    td_gpu_count_shards(layout->shards_by_copies, list.shards, list.count);
     layout->shard_of = job->pull;
     layout->shard_copies = job->copies;
     layout->shard_accum = job->traits->accum_bytes;
 done:
-    td_free(shards);
+    td_free(list.shards);
     td_free(self.names);
     return status;
 }
-
-/* Shared memory of a shard: Garaph's 48 KB, so that several blocks share a multiprocessor. */
-enum { SHARD_BYTES = 48 << 10, SHARD_SPARE = 256 }; /* spare: the kernel's block sums */
 
 static td_status make_shards(td_gpu_job *job)
 {
     td_gpu_graph *layout = job->layout;
     if (job->memory.measures) return declare_shards(job, 0);
-    uint64_t most = job->device->properties.shared_bytes;
-    layout->shard_bytes = (most < SHARD_BYTES ? (uint32_t)most : SHARD_BYTES) - SHARD_SPARE;
+    layout->shard_bytes = td_gpu_shard_bytes(job->device);
     bool there = layout->shard_of == job->pull && layout->shard_copies == job->copies &&
                  layout->shard_accum == job->traits->accum_bytes;
-    return there ? TD_OK : load_shards(job, layout->shard_bytes / job->traits->accum_bytes);
+    if (!there) TD_CHECK(load_shards(job));
+    td_gpu_report_shards(job->run, layout->shards_by_copies);
+    return TD_OK;
 }
 
 td_status td_gpu_load_gathers(td_gpu_job *job)

@@ -3,6 +3,7 @@
 #define TD_GPU_LISTS_H
 
 #include "gpu/job.h"
+#include "gpu/shards.h"
 
 /* One adjacency on the device. */
 typedef struct td_gpu_adjacency {
@@ -21,6 +22,7 @@ typedef struct td_gpu_graph {
     td_gpu_adjacency out, in, both;
     void *shards, *shard_targets; /* shards of list `shard_of`, with the replication of shard_copies */
     uint32_t shard_count, shard_bytes, shard_copies;
+    uint64_t shards_by_copies[TD_SHARD_POWERS];
     size_t shard_accum;
     const void *shard_of;
 } td_gpu_graph;

@@ -62,8 +62,8 @@ static td_status pull_in_parts(td_gpu_job *job, uint64_t parts)
 static td_status pull_shards(td_gpu_job *job)
 {
     const td_gpu_graph *layout = job->layout;
-    td_shard_args args = {.state = job->state, .list = job->pull_list, .shards = layout->shards,
-                          .targets = layout->shard_targets, .count = layout->shard_count};
+    td_shard_args args = {.state = job->state, .list = {job->pull_list}, .shards = layout->shards,
+                          .targets = {layout->shard_targets}, .count = layout->shard_count};
     return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_shards, layout->shard_count, layout->shard_bytes,
                                 &args);
 }

@@ -118,3 +118,38 @@ td_status td_order_at_random(const td_graph *graph, uint64_t seed, uint32_t *ord
     shuffling self = {td_shuffle_of(seed, graph->vertices), order};
     return td_pool_for(pool, graph->vertices, GRAIN, shuffle_vertices, &self);
 }
+
+/* In-lists. */
+
+static void fill_in_lists(const td_graph *graph, td_in_lists *in)
+{
+    uint64_t *at = in->own_offsets + 1; /* at[v]: the next place of v's list, at the end where it ends */
+    uint64_t n = graph->vertices, sum = 0;
+    for (uint64_t e = 0; e < graph->edges; e++) at[graph->out.targets[e]]++;
+    for (uint64_t v = 0; v < n; v++) {
+        uint64_t degree = at[v];
+        at[v] = sum;
+        sum += degree;
+    }
+    for (uint64_t v = 0; v < n; v++)
+        for (uint64_t e = graph->out.offsets[v]; e < graph->out.offsets[v + 1]; e++)
+            in->own_targets[at[graph->out.targets[e]]++] = (uint32_t)v;
+}
+
+td_status td_in_lists_make(const td_graph *graph, td_in_lists *out)
+{
+    *out = (td_in_lists){graph->in.offsets, graph->in.targets, NULL, NULL};
+    if (out->offsets != NULL) return TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&out->own_offsets, (uint64_t)graph->vertices + 1, "in-lists"));
+    TD_CHECK(TD_NEW(&out->own_targets, graph->edges, "in-lists"));
+    out->offsets = out->own_offsets;
+    out->targets = out->own_targets;
+    fill_in_lists(graph, out);
+    return TD_OK;
+}
+
+void td_in_lists_clear(td_in_lists *lists)
+{
+    td_free(lists->own_offsets);
+    td_free(lists->own_targets);
+}

@@ -4,6 +4,7 @@
 #include "layout/orders.h"
 #include "store/builder.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *td_order_name(td_order order)
@@ -33,7 +34,7 @@ td_status td_order_named(const char *name, td_order *out)
             *out = (td_order)i;
             return TD_OK;
         }
-    return td_fail(TD_USAGE, "unknown order '%s'; allowed are none, hot, indegree, random and rcm", name);
+    return td_fail(TD_USAGE, "unknown order '%s'; allowed are none, hot, indegree, random, rcm, gorder and bisect", name);
 }
 
 static td_status sort_vertices(const td_graph *graph, td_order order, uint32_t *vertices, td_pool *pool)
@@ -43,6 +44,7 @@ static td_status sort_vertices(const td_graph *graph, td_order order, uint32_t *
     if (status == TD_OK && order == TD_ORDER_HOT) status = td_order_hot(graph, &sorter, vertices);
     if (status == TD_OK && order == TD_ORDER_INDEGREE) status = td_order_by_heat(graph, &sorter, vertices);
     if (status == TD_OK && order == TD_ORDER_RCM) status = td_order_rcm(graph, &sorter, vertices);
+    if (status == TD_OK && order == TD_ORDER_GORDER) status = td_order_gorder(graph, &sorter, vertices);
     td_sorter_destroy(&sorter);
     return status;
 }
@@ -50,6 +52,7 @@ static td_status sort_vertices(const td_graph *graph, td_order order, uint32_t *
 td_status td_graph_order(const td_graph *graph, td_order order, uint64_t seed, uint32_t *vertices, td_pool *pool)
 {
     if (order == TD_ORDER_RANDOM) return td_order_at_random(graph, seed, vertices, pool);
+    if (order == TD_ORDER_BISECT) return td_order_bisect(graph, vertices);
     return sort_vertices(graph, order, vertices, pool);
 }
 
@@ -103,4 +106,16 @@ double td_share_near(const td_graph *graph)
         near += apart * PART < n;
     }
     return (double)near / DRAWN;
+}
+
+double td_gap_bits(const td_graph *graph)
+{
+    const td_adjacency *list = &graph->out;
+    double sum = 0;
+    for (uint64_t v = 0; v < graph->vertices; v++)
+        for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
+            uint64_t target = list->targets[e], apart = target > v ? target - v : v - target;
+            sum += log2((double)(1 + apart));
+        }
+    return graph->edges > 0 ? sum / (double)graph->edges : 0;
 }

@@ -12,7 +12,9 @@
     X(HOT, "hot", "by in-degree, then breadth-first, vertices without out-edges last (CGgraph)") \
     X(INDEGREE, "indegree", "by descending in-degree")                                           \
     X(RANDOM, "random", "at random, from a seed")                                                \
-    X(RCM, "rcm", "breadth-first from an end, low degrees first, backwards (Cuthill and McKee)")
+    X(RCM, "rcm", "breadth-first from an end, low degrees first, backwards (Cuthill and McKee)")  \
+    X(GORDER, "gorder", "vertices that are read together, greedily, without hubs (Wei and others)") \
+    X(BISECT, "bisect", "halves with few gaps in the lists, again and again (Dhulipala and others)")
 
 typedef enum td_order {
 #define TD_ORDER_CODE(code, name, text) TD_ORDER_##code,
@@ -28,6 +30,9 @@ td_status td_order_named(const char *name, td_order *out);
 /* The share of a sample of edges whose ends differ by less than a 64th of all vertex numbers: about a 32nd if vertices
  * are numbered at random, nearly 1 if neighbours have near numbers. */
 double td_share_near(const td_graph *graph);
+
+/* The mean over all edges of log2(1 + d), d being the difference of the ends' numbers: the bits of a gap. */
+double td_gap_bits(const td_graph *graph);
 
 /* Fills `vertices` with the graph's vertices in the order, which must not be NONE. */
 td_status td_graph_order(const td_graph *graph, td_order order, uint64_t seed, uint32_t *vertices, td_pool *pool);

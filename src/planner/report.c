@@ -244,6 +244,21 @@ static void put_work(td_json *json, const td_run *run)
     td_json_end_object(json);
 }
 
+static void put_workers(td_json *json, const td_run *run)
+{
+    if (run->workers == NULL) return;
+    td_json_array(json, "workers");
+    for (int w = 0; w < run->worker_count; w++) {
+        td_json_object(json, NULL);
+        td_json_u64(json, "steals", run->workers[w].steals);
+        td_json_u64(json, "gifts", run->workers[w].gifts);
+        td_json_u64(json, "pieces", run->workers[w].pieces);
+        td_json_real(json, "idle_seconds", run->workers[w].idle_seconds);
+        td_json_end_object(json);
+    }
+    td_json_end_array(json);
+}
+
 /* Device fields, for runs on a GPU. */
 static void put_device(td_json *json, const td_run *run)
 {
@@ -338,6 +353,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     td_json_u64(json, "device_opens", run->device_opens);
     td_json_u64(json, "plans", run->plans);
     put_work(json, run);
+    put_workers(json, run);
     put_device(json, run);
     put_devices(json, run);
     put_disk(json, run);

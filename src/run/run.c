@@ -57,6 +57,7 @@ void td_run_destroy(td_run *run)
     td_free(run->parents);
     td_free(run->edges);
     td_free(run->forest);
+    td_free(run->workers);
     td_free(run->rows);
     td_free(run->events);
     td_free(run->checkpoint_stats.resumed_from);

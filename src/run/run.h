@@ -42,6 +42,9 @@ typedef struct td_row {
     uint32_t pages_cpu, pages_gpu, pages_skipped, page_hits, page_misses;
     uint64_t disk_reads, disk_bytes;
     double disk_wait_seconds; /* waiting for the disk without other work */
+    /* Its dispatcher: alpha, the expected times of a pull by the CPU alone and with the GPU; the time in which both
+     * processed pages. */
+    double alpha, tpull_seconds, tgpu_seconds, overlap_seconds;
     /* Engines that divide an iteration: edges of the GPU on its part and over the link; edges of the CPU on its part
      * and on demand; bytes exchanged between them; idle time of each. */
     uint64_t edges_gpu, edges_link, edges_cpu, edges_on_demand, bytes_synchronised;
@@ -199,6 +202,13 @@ typedef struct td_forest_edge {
     double weight;
 } td_forest_edge;
 
+/* A worker of the CPU: times that it took work of another, times that it was given some, pieces of divided lists that
+ * it processed, and the time that it waited for the others at the end of steps. */
+typedef struct td_worker_row {
+    uint64_t steals, gifts, pieces;
+    double idle_seconds;
+} td_worker_row;
+
 enum { TD_RUN_COUNTERS = 40 };
 
 /* td_result is its name in the API. */
@@ -222,6 +232,8 @@ typedef struct td_run {
     uint64_t updates;  /* applies that a vertex took part in; of programs that push values: those that changed it */
     td_counter work[TD_RUN_COUNTERS]; /* further counters of the engine, by name */
     int work_count;
+    td_worker_row *workers; /* or NULL */
+    int worker_count;
     double final_change;
     double tolerance;
     double prepare_seconds, seconds;

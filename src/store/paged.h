@@ -80,7 +80,7 @@ td_status td_paged_set_room(td_paged *paged, uint64_t bytes);
 typedef struct td_paged_counts {
     uint64_t hits, misses, parts; /* pages found in memory, pages read, and those of the latter read by blocks */
     uint64_t reads, bytes;        /* of the reader */
-    uint64_t evictions;
+    uint64_t evictions;           /* pages dropped from memory: those that others displaced, and those that found no room */
     double wait_seconds;          /* time spent only waiting for the disk */
     uint64_t held;                /* bytes of edges in memory */
     uint64_t reused;              /* bytes read into memory of dropped edges */

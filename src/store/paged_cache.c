@@ -391,9 +391,10 @@ td_status td_paged_leave(td_paged *self, uint32_t place, double value)
     if (keep) {
         page->state = TD_PAGE_KEPT;
         self->kept += bytes;
-            if (value < self->least_value) self->least_value = value;
+        if (value < self->least_value) self->least_value = value;
     } else {
         drop_page(self, set, page);
+        self->counts.evictions++;
     }
     ask_ahead(self);
     return failed(self);

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # What is wrong is said before any work, with what is allowed.
-list='allowed are none, hot, indegree, random and rcm'
+list='allowed are none, hot, indegree, random, rcm, gorder and bisect'
 fails 2 "unknown order 'warm'; $list" reorder a -o b.tg --by warm
 fails 2 "unknown order 'HOT'; $list" convert a -o b.tg --order HOT
 fails 2 "unknown order 'ho'; $list" gen path --vertices 3 -o b.tg --order ho
@@ -20,7 +20,7 @@ checksum() { "$TANDEM" info "$1" --json - --quiet | key checksum; }
 
 printf '%s\n' '10 20 5' '20 30 1' '40 20 2' '30 20 7' '20 50 3' '40 50 1' '50 50 1' >hand.txt
 succeeds convert hand.txt -o plain.tg
-for order in none hot indegree random rcm; do
+for order in none hot indegree random rcm gorder bisect; do
     succeeds reorder plain.tg -o $order.tg --by $order --seed 5
     succeeds info $order.tg --check
     equal "$(edges $order.tg)" "$(edges plain.tg)" "edges by $order"
@@ -28,7 +28,7 @@ for order in none hot indegree random rcm; do
     equal "$(checksum converted.tg)" "$(checksum $order.tg)" "convert --order $order and reorder"
 done
 equal "$(checksum none.tg)" "$(checksum plain.tg)" 'the order none'
-for order in hot indegree random rcm; do
+for order in hot indegree random rcm gorder; do
     if [ "$(checksum $order.tg)" != "$(checksum plain.tg)" ]; then good; else bad "$order changes nothing"; fi
 done
 succeeds reorder plain.tg -o default.tg
@@ -40,7 +40,7 @@ equal "$(checksum plain.tg)" "$(checksum hot.tg)" 'a file reordered in its place
 succeeds gen rmat --scale 10 --weights 1:100 -o g.tg
 for program in 'bfs --source 3' 'sssp --source 3'; do
     succeeds run $program g.tg --verify -o plain.tsv
-    for order in hot indegree random rcm; do
+    for order in hot indegree random rcm gorder bisect; do
         succeeds run $program g.tg --order $order --seed 9 --verify -o ordered.tsv
         equal "$(sort ordered.tsv | cksum)" "$(sort plain.tsv | cksum)" "$program --order $order"
     done
@@ -52,7 +52,7 @@ table() { "$TANDEM" run "$@" --quiet --top 9; }
 printf '%s\n' '907 31 4' '31 560 9' '560 907 2' '560 12 7' '880 45 3' '45 777 6' '777 880 8' '31 12 5' >names.txt
 for program in wcc labels kcore mst; do
     wanted=$(digest $program names.txt) top=$(table $program names.txt)
-    for order in hot indegree random rcm; do
+    for order in hot indegree random rcm gorder bisect; do
         equal "$(digest $program names.txt --order $order)" "$wanted" "the digest of $program --order $order"
         equal "$(table $program names.txt --order $order)" "$top" "$program --top --order $order"
         succeeds reorder names.txt -o names.tg --by $order
@@ -61,7 +61,7 @@ for program in wcc labels kcore mst; do
 done
 for program in adsorption heat circuit; do
     "$TANDEM" run $program names.txt --quiet --iterations 7 -o - | sort | sed 's/\(\.[0-9]\{5\}\)[0-9]*/\1/' >plain.tsv
-    for order in hot indegree random rcm; do
+    for order in hot indegree random rcm gorder bisect; do
         "$TANDEM" run $program names.txt --quiet --iterations 7 --order $order -o - | sort |
             sed 's/\(\.[0-9]\{5\}\)[0-9]*/\1/' >ordered.tsv
         equal "$(cat ordered.tsv)" "$(cat plain.tsv)" "$program --order $order"

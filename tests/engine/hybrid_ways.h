@@ -1,5 +1,5 @@
 /* The ways the hybrid engine has of running a row of the table: memory for a part of the edges x size of pages x rounds
- * on them x direction x k x mode x threads x how the disk is read x who works. */
+ * on them x direction x k x mode x threads x how the disk is read x who works x how a GPU gathers. */
 #ifndef TD_TEST_HYBRID_WAYS_H
 #define TD_TEST_HYBRID_WAYS_H
 
@@ -77,6 +77,8 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     add_used(settings, sizeof settings, program, hybrid_ratios[number / 135 % 3]);
     if (where->devices != NULL)
         add_used(settings, sizeof settings, program, number / 3240 % 2 == 0 ? "hybrid.use=gpu" : "hybrid.use=both");
+    static const char *const gathers[] = {"hybrid.gather=shards", "", "hybrid.gather=shards hybrid.replication=8", ""};
+    if (where->devices != NULL) add_used(settings, sizeof settings, program, gathers[number % 7 % 4]);
     table_settings(text, sizeof text, of, "hybrid", settings);
     td_run_options options = table_options(of, about->graph);
     options.devices = where->devices;

@@ -231,7 +231,7 @@ static void check_refused(const char *program, const char *setting, const char *
 
 TEST(settings_that_make_no_sense_are_refused)
 {
-    check_refused("bfs", "coop.order=hottest", "none|hot|indegree|random|rcm|auto");
+    check_refused("bfs", "coop.order=hottest", "none|hot|indegree|random|rcm|gorder|bisect|auto");
     check_refused("bfs", "coop.delta=3", "coop.delta");
     check_refused("bfs", "coop.sinks=defer", "changes nothing about bfs");
     check_refused("bfs", "coop.compress=off", "changes nothing about bfs");

@@ -148,6 +148,14 @@ TEST(no_page_is_read_twice_in_an_iteration)
         CHECK(run->rows[i].disk_bytes <= self.targets + self.targets / 20);
     }
     CHECK(run->rows[3].disk_bytes < run->rows[0].disk_bytes); /* some stayed */
+    /* A page that was read is evicted, or in memory at the end, where not all are. */
+    uint64_t evictions = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) evictions += run->rows[i].evictions;
+    CHECK_EQ(run->disk.evictions, evictions);
+    CHECK(evictions > 0 && evictions < run->disk.misses && evictions + run->disk.pages > run->disk.misses);
+    td_run_destroy(run);
+    run = run_pair(&self, "pagerank", 2, "hybrid.page=65536");
+    CHECK_EQ(run->disk.evictions, 0);
     td_run_destroy(run);
     close_pair(&self);
 }

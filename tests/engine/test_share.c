@@ -111,6 +111,41 @@ TEST(idle_workers_take_from_a_slow_one_or_are_given_by_it)
     }
 }
 
+/* A thief visits the others clockwise and takes from the tail, so that the owner and it meet last (CGgraph). */
+TEST(a_thief_takes_the_tail_of_the_next_run)
+{
+    td_share_out share = {0};
+    uint64_t begin, end;
+    CHECK_OK(td_share_out_create(&share, 4, TD_STEAL_VERTEX));
+    td_share_out_deal(&share, 40, 5);
+    for (int i = 0; i < 2; i++) CHECK(td_share_out_take(&share, 1, &begin, &end));
+    CHECK_EQ(begin, 15);
+    static const uint64_t stolen[] = {25, 20, 35, 30, 5, 0}; /* runs 2, 3 and 0, each from its tail */
+    for (int i = 0; i < 6; i++) {
+        CHECK(td_share_out_take(&share, 1, &begin, &end));
+        CHECK_EQ(begin, stolen[i]);
+        CHECK_EQ(end, stolen[i] + 5);
+        CHECK_EQ(share.runs[1].steals, (uint64_t)i + 1);
+    }
+    CHECK(!td_share_out_take(&share, 1, &begin, &end));
+    CHECK_EQ(share.runs[0].steals + share.runs[2].steals + share.runs[3].steals, 0);
+    td_share_out_destroy(&share);
+}
+
+/* One that has ended waits until the last has. */
+TEST(idle_time_is_that_between_a_workers_end_and_the_last_ones)
+{
+    td_share_out share = {0};
+    CHECK_OK(td_share_out_create(&share, 2, TD_STEAL_EDGE));
+    td_share_out_end(&share, 0);
+    usleep(2000);
+    td_share_out_end(&share, 1);
+    td_share_out_close(&share);
+    CHECK(share.runs[0].idle >= 2000000);
+    CHECK(share.runs[1].idle + 2000000 <= share.runs[0].idle);
+    td_share_out_destroy(&share);
+}
+
 TEST(one_worker_alone_gets_all_at_once)
 {
     for (int mode = TD_STEAL_NONE; mode <= TD_STEAL_EDGE; mode++) {

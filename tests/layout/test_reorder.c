@@ -4,6 +4,7 @@
 
 #include "run/result.h"
 #include "engine/engine.h"
+#include "layout/orders.h"
 #include "layout/reorder.h"
 #include "store/packed.h"
 
@@ -354,6 +355,130 @@ TEST(workers_together_find_the_order_one_finds_alone)
             td_graph_destroy(other);
         }
     td_pool_destroy(pool);
+}
+
+/* Gorder by its definition: the score of two vertices is the number of edges between them and of common in-neighbours,
+ * of which those with too many out-edges do not count. */
+static uint64_t edges_between(const td_graph *graph, uint32_t u, uint32_t v)
+{
+    uint64_t edges = 0;
+    for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1]; e++) edges += graph->out.targets[e] == v;
+    return edges;
+}
+
+static uint64_t score_of(const td_graph *graph, uint32_t u, uint32_t v)
+{
+    uint64_t score = edges_between(graph, u, v) + edges_between(graph, v, u);
+    for (uint32_t x = 0; x < graph->vertices; x++)
+        if (td_degree(&graph->out, x) <= td_gorder_hub(graph->vertices))
+            score += edges_between(graph, x, u) * edges_between(graph, x, v);
+    return score;
+}
+
+static uint64_t window_score(const td_graph *graph, uint32_t v, uint32_t before)
+{
+    uint64_t sum = 0;
+    for (uint32_t u = before > TD_GORDER_WINDOW ? before - TD_GORDER_WINDOW : 0; u < before; u++)
+        sum += score_of(graph, u, v);
+    return sum;
+}
+
+static td_graph *gorder_graph(uint32_t vertices, uint32_t edges, uint64_t seed, bool hub)
+{
+    td_graph *graph = NULL;
+    test_sketch sketch = {.seed = seed, .id_factor = 1};
+    CHECK_OK(td_edges_create(&sketch.edges, "drawn"));
+    CHECK_OK(td_edges_chunk(sketch.edges, 0, &sketch.chunk));
+    for (uint32_t e = 0; e < edges; e++) test_put(&sketch, test_draw(&sketch, vertices), test_draw(&sketch, vertices));
+    for (uint32_t v = 0; hub && v < vertices; v += 2) test_put(&sketch, 3, v);
+    CHECK_OK(td_graph_build(&graph, sketch.edges, NULL, NULL));
+    td_edges_destroy(sketch.edges);
+    return graph;
+}
+
+/* Every vertex has the highest score of all that come no earlier; the first has the highest in-degree. */
+TEST(gorder_is_greedy_by_the_definition_of_scores)
+{
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        td_graph *graph = gorder_graph(40, 60 + 20 * (uint32_t)seed, seed, seed % 2 == 0);
+        CHECK_OK(td_graph_reorder(&graph, TD_ORDER_GORDER, 1, NULL));
+        for (uint32_t v = 1; v < graph->vertices; v++) {
+            CHECK(td_degree(&graph->in, 0) >= td_degree(&graph->in, v));
+            uint64_t taken = window_score(graph, v, v);
+            for (uint32_t later = v + 1; later < graph->vertices; later++)
+                if (window_score(graph, later, v) > taken)
+                    TEST_FAIL("seed %d: place %u has a score of %d, %u would have had %d", (int)seed, v, (int)taken,
+                              later, (int)window_score(graph, later, v));
+        }
+        td_graph_destroy(graph);
+    }
+    CHECK_EQ(td_gorder_hub(40), 7);
+    CHECK_EQ(td_gorder_hub(UINT32_MAX), 256);
+}
+
+/* Recursive bisection by its definition: of all cuts into halves the first one has the lowest cost. */
+static double cost_of_cut(const td_graph *graph, uint32_t second)
+{
+    double sum = 0;
+    uint32_t n = graph->vertices, half[2] = {n - (uint32_t)__builtin_popcount(second), (uint32_t)__builtin_popcount(second)};
+    for (uint32_t u = 0; u < n; u++) {
+        uint64_t in[2] = {0};
+        in[second >> u & 1]++; /* a list's own vertex is a member */
+        for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1]; e++)
+            in[second >> graph->out.targets[e] & 1]++;
+        for (int i = 0; i < 2; i++) sum += (double)in[i] * log2((double)half[i] / (double)(in[i] + 1));
+    }
+    return sum;
+}
+
+/* Two groups of eight vertices with interleaved numbers: all edges inside, and a few drawn ones. */
+static td_graph *groups_graph(uint64_t seed)
+{
+    td_graph *graph = NULL;
+    test_sketch sketch = {.seed = seed, .id_factor = 1};
+    CHECK_OK(td_edges_create(&sketch.edges, "groups"));
+    CHECK_OK(td_edges_chunk(sketch.edges, 0, &sketch.chunk));
+    for (uint32_t u = 0; u < 16; u++)
+        for (uint32_t v = u % 2; v < 16; v += 2)
+            if (u != v) test_put(&sketch, u, v);
+    for (uint32_t e = 0; e < 6; e++) test_put(&sketch, test_draw(&sketch, 16), test_draw(&sketch, 16));
+    CHECK_OK(td_graph_build(&graph, sketch.edges, NULL, NULL));
+    td_edges_destroy(sketch.edges);
+    return graph;
+}
+
+TEST(bisection_finds_the_cheapest_of_all_cuts)
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        td_graph *graph = groups_graph(seed);
+        double input = td_gap_bits(graph), least = 1e30;
+        CHECK_OK(td_graph_reorder(&graph, TD_ORDER_BISECT, 1, NULL));
+        for (uint32_t second = 0; second < 1 << 16; second++)
+            if (__builtin_popcount(second) == 8 && cost_of_cut(graph, second) < least) least = cost_of_cut(graph, second);
+        CHECK(cost_of_cut(graph, 0xff00) <= least + 1e-9);
+        CHECK(td_gap_bits(graph) < input);
+        td_graph_destroy(graph);
+    }
+}
+
+/* Of a shuffled grid, whose neighbours are far apart, and by the definition of the figure. */
+TEST(orders_for_locality_bring_neighbours_together)
+{
+    int index = test_graph_named("grid 30x40");
+    td_graph *shuffled = reordered(index, TEST_UNWEIGHTED, TD_ORDER_RANDOM, NULL);
+    double before = td_gap_bits(shuffled);
+    td_graph_destroy(shuffled);
+    static const td_order orders[] = {TD_ORDER_RCM, TD_ORDER_GORDER, TD_ORDER_BISECT};
+    for (int i = 0; i < 3; i++) {
+        td_graph *graph = reordered(index, TEST_UNWEIGHTED, TD_ORDER_RANDOM, NULL);
+        CHECK_OK(td_graph_reorder(&graph, orders[i], 1, NULL));
+        if (td_gap_bits(graph) > before - 2)
+            TEST_FAIL("%s: %.2f bits after %.2f", td_order_name(orders[i]), td_gap_bits(graph), before);
+        td_graph_destroy(graph);
+    }
+    td_graph *path = test_graph(test_graph_named("path"), TEST_UNWEIGHTED, NULL);
+    CHECK(td_gap_bits(path) == 1); /* all ends differ by one */
+    td_graph_destroy(path);
 }
 
 static uint64_t kept_in_place(const td_graph *one, const td_graph *other)

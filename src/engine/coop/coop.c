@@ -14,13 +14,13 @@
 
 enum {
     SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA,
-    SET_SINKS, SETTINGS,
+    SET_SINKS, SET_BALANCE, SET_STEALING, SETTINGS,
 };
 
 enum { ORDER_AUTO = TD_ORDERS }; /* follows the orders */
 
 const td_setting td_coop_settings[] = {
-    [SET_ORDER] = {"order", TD_SETTING_CHOICE, ORDER_AUTO, 0, 0, "none|hot|indegree|random|rcm|auto",
+    [SET_ORDER] = {"order", TD_SETTING_CHOICE, ORDER_AUTO, 0, 0, "none|hot|indegree|random|rcm|gorder|bisect|auto",
                    "order of the vertices; the hot part is the subgraph among the first ones. none: as the graph "
                    "numbers them ('tandem reorder'); auto: hot, or none if neighbours have close numbers already"},
     [SET_EXTRACT] = {"extract", TD_SETTING_CHOICE, TD_EXTRACT_VERTEXEDGE, 0, 0, "vertexedge|vertex|random",
@@ -46,6 +46,13 @@ const td_setting td_coop_settings[] = {
                    "sssp: width of a bucket of delta-stepping; 0: from the weights"},
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "vertices without out-edges: computed in every iteration, or once at the end"},
+    [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, TD_BALANCE_WARP, 0, 0, "thread|cta|iwb|warp",
+                     "load balance of the GPU's pushes. thread: a thread per vertex; cta: a thread, warp or block per "
+                     "vertex, by degree; iwb: cta with medium lists passed between warps (CGgraph); warp: the lists of "
+                     "32 vertices divided evenly among the lanes"},
+    [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
+                      "work stealing among the CPU's workers. none: equal shares; donate: busy workers give work away; "
+                      "vertex: idle workers steal vertices; edge: and pieces of long lists (CGgraph)"},
     [SETTINGS] = {0},
 };
 
@@ -54,6 +61,7 @@ bool td_coop_uses(const td_program *program, const char *setting)
     const td_cpu_kernels *k = program->cpu;
     if (!td_coop_cooperates(program)) return false;
     if (strcmp(setting, "delta") == 0) return k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "balance") == 0) return k->fused;
     if (strcmp(setting, "compress") == 0) return !k->fused && program->info->weights == TD_WEIGHTS_UNUSED;
     if (strcmp(setting, "sinks") == 0) return !k->fused && k->view == TD_VIEW_FORWARD;
     return true;
@@ -130,6 +138,9 @@ td_status td_coop_read_settings(td_coop_job *self)
     self->theta = set[SET_THETA];
     self->piece = (uint64_t)set[SET_PIECE];
     self->overhead = OVERHEAD;
+    self->gpu.balance = (td_balance)set[SET_BALANCE];
+    self->cpu.stealing_given = true;
+    self->cpu.share.stealing = (td_stealing)set[SET_STEALING];
     self->gpu.delta = set[SET_DELTA];
     self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
     return self->defer_sinks ? check_sinks(self) : TD_OK;
@@ -159,9 +170,8 @@ static void fill_state(td_coop_job *self)
     state->out_offsets = self->layout->out;
     state->push_offsets = self->layout->rest.offsets;
     gpu->mean_degree = (uint32_t)(gpu->graph->edges / gpu->graph->vertices + 1);
-    gpu->balance = TD_BALANCE_WARP;
-    gpu->high_degree = TD_COOP_HIGH_DEGREE;
-    gpu->has_high_degree = self->layout->longest >= TD_COOP_HIGH_DEGREE;
+    gpu->high_degree = gpu->balance == TD_BALANCE_WARP ? TD_COOP_HIGH_DEGREE : TD_GPU_PIECE;
+    gpu->has_high_degree = self->layout->longest >= gpu->high_degree;
 }
 
 /* Host arrays of programs that push: blocks of the frontier, and the vertices and values that are exchanged. */
@@ -358,6 +368,8 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_checkpoints_finish(run);
     run->seconds = td_seconds_since(self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
+    if (self->gpu.balance == TD_BALANCE_IWB) td_run_count(run, "tasks_moved", self->gpu.control->tasks_moved);
+    TD_CHECK(td_cpu_report_workers(&self->cpu));
     td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self->gpu_busy_in_all * 1e-9;
     td_numbering_leave(run, &self->renumbered);
     TD_CHECK(copy_result(self));

@@ -198,7 +198,7 @@ uint64_t td_coop_edges(const td_coop_deque *deque, uint64_t begin, uint64_t end)
  * clocks. */
 void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns);
 enum { TD_COOP_EDGE_BYTES = 16 };
-enum { TD_COOP_HIGH_DEGREE = 256 }; /* minimum degree at which a list is divided among all warps */
+enum { TD_COOP_HIGH_DEGREE = 256 }; /* minimum degree at which a list is divided among all warps (coop.balance=warp) */
 
 /* Whether the GPU takes part in an iteration with so many active and hot edges. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot);

@@ -57,7 +57,11 @@ static td_status launch(td_coop_job *self, const td_coop_piece *piece)
     part.first_vertex = (uint32_t)(piece->begin * BLOCK);
     part.end_vertex = (uint32_t)(end < n ? end : n);
     td_push_part_args args = td_gpu_push_part_args(gpu, hot ? self->layout->hot : self->layout->rest, &part);
-    return td_gpu_push_part(gpu, gpu->stream, &args);
+    if (gpu->balance == TD_BALANCE_WARP) return td_gpu_push_part(gpu, gpu->stream, &args);
+    uint64_t from = self->blocks[piece->begin].vertices;
+    td_push_queue_args queue = {.part = args, .queue = self->sent_vertices + from, .balance = gpu->balance,
+                                .count = (uint32_t)(self->blocks[piece->end].vertices - from)};
+    return queue.count > 0 ? td_gpu_push_queue(gpu, gpu->stream, &queue) : TD_OK;
 }
 
 /* The CPU's pieces: a range of the queue, along one part of the lists or both. */

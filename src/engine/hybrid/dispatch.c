@@ -21,18 +21,36 @@ void td_hybrid_update_rate(double *rate, uint64_t edges, uint64_t ns)
     if (edges > 0) *rate = *rate > 0 ? 0.5 * (*rate + now) : now;
 }
 
-/* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu. 2 f: notify and pull visit the active edges twice, a push once. Tgpu is
- * the time of both devices together, including the copy of the values to the GPU. */
-bool td_hybrid_invokes_gpu(const td_hybrid_job *self)
+/* Garaph: alpha = min(2 f rho, 1) Tpull / Tgpu, for the paper's rule with the GPU's time for all pages. By the measured
+ * rule a push visits the active edges once, not twice like notify and pull, and Tgpu is the time of both devices together,
+ * including the copy of the values to the GPU. Times are those of all edges, by the rates measured so far; before the
+ * CPU's first measurement their ratio is the hardware's. */
+void td_hybrid_estimate(td_hybrid_job *self)
 {
-    double all = (double)td_cpu_view_edges(&self->cpu) + 1, f = (double)self->row.active_edges / all;
-    double part = fmin((self->cpu.kernels->fused ? 1 : 2) * f * self->ratio, 1);
+    td_row *row = &self->row;
+    bool paper = self->rule == TD_RULE_PAPER;
+    if (self->gpu == NULL) return;
+    double all = (double)td_cpu_view_edges(&self->cpu) + 1, f = (double)row->active_edges / all;
+    double visits = !paper && self->cpu.kernels->fused ? 1 : 2, part = fmin(visits * f * self->ratio, 1);
+    row->alpha = part * HARDWARE_RATIO;
+    if (self->gpu_rate > 0) row->tgpu_seconds = (all / self->gpu_rate + self->gpu->setup_ns) * 1e-9;
+    if (self->cpu_rate == 0) return;
+    double guess = fmin(HARDWARE_RATIO * self->cpu_rate, self->gpu->link_rate);
+    double gpu_rate = self->gpu_rate > 0 ? self->gpu_rate : guess, copy = self->gpu->setup_ns;
+    double together = (all + gpu_rate * copy) / (self->cpu_rate + gpu_rate) + self->gpu->end_ns;
+    row->tpull_seconds = all / self->cpu_rate * 1e-9;
+    row->tgpu_seconds = (paper ? all / gpu_rate + copy : together) * 1e-9;
+    row->alpha = part * row->tpull_seconds / row->tgpu_seconds;
+}
+
+bool td_hybrid_invokes_gpu(td_hybrid_job *self)
+{
+    td_hybrid_estimate(self);
     if (self->gpu == NULL) return false;
     if (self->use == TD_USE_GPU) return true;
-    if (self->cpu_rate == 0) return part * HARDWARE_RATIO >= 1;
-    double gpu_rate = self->gpu_rate > 0 ? self->gpu_rate : fmin(HARDWARE_RATIO * self->cpu_rate, self->gpu->link_rate);
-    double together = (all + gpu_rate * self->gpu->setup_ns) / (self->cpu_rate + gpu_rate) + self->gpu->end_ns;
-    return part * all / self->cpu_rate >= (self->cpu.kernels->fused ? PUSH_IS_AHEAD : WORTH_IT) * together;
+    bool exact = self->rule == TD_RULE_PAPER || self->cpu_rate == 0;
+    double least = exact ? 1 : self->cpu.kernels->fused ? PUSH_IS_AHEAD : WORTH_IT;
+    return self->row.alpha >= least;
 }
 
 typedef struct dispatch {
@@ -74,7 +92,7 @@ static bool cpu_is_worth_it(const dispatch *self)
     uint32_t page = job->order[self->next];
     if (!td_hybrid_gpu_takes(job->gpu, page)) return true;
     if (self->alone) return false;
-    if (!rates_known(job)) return true;
+    if (!rates_known(job) || job->rule == TD_RULE_PAPER) return true; /* Garaph: the next free device */
     double there = (double)(edges_flying(job->gpu) + edges_left(self)) / job->gpu_rate +
                    (job->gpu->ready ? 0 : job->gpu->setup_ns);
     return (double)td_page_edges(self->pass->set, page) / job->cpu_rate <= there;
@@ -86,7 +104,7 @@ static bool gpu_is_worth_it(const dispatch *self)
     const td_hybrid_job *job = self->job;
     uint32_t page = job->order[self->next];
     if (!job->gpu->ready || !td_hybrid_gpu_takes(job->gpu, page)) return false;
-    if (self->alone) return true;
+    if (self->alone || job->rule == TD_RULE_PAPER) return true;
     if (job->gpu_rate == 0) return job->gpu->flights == 0;
     if (job->cpu_rate == 0) return true;
     uint64_t here = edges_left(self) + (self->at_work ? td_page_edges(self->pass->set, job->order[self->place]) : 0);
@@ -102,6 +120,7 @@ static bool gpu_goes_alone(const td_hybrid_job *job)
     enum { TOGETHER_FIRST = 2 };
     static const double FAR_BEHIND = 1.25;
     if (job->use == TD_USE_GPU) return true;
+    if (job->rule == TD_RULE_PAPER) return false;
     if (job->cpu.kernels->fused || job->passes < TOGETHER_FIRST) return false;
     if (job->alone_ns > 0) return job->alone_ns < job->together_ns;
     double edges = (double)td_cpu_view_edges(&job->cpu);
@@ -150,7 +169,8 @@ static void on_worked(void *context, td_status status, uint64_t value)
     uint64_t now = td_hybrid_gpu_done_at(job->gpu);
     (void)value;
     td_task_join(&self->task);
-    self->at_work = false;
+    td_hybrid_gpu_note(job->gpu, now);
+    self->at_work = job->gpu->cpu_works = false;
     td_hybrid_gpu_record_status(job->gpu, status);
     td_hybrid_update_rate(&job->cpu_rate, self->found.edges, now > self->began ? now - self->began : 1);
     td_hybrid_add(self->sum, &self->found, job->cpu.kernels->measure);
@@ -166,7 +186,8 @@ static td_status feed_cpu(dispatch *self)
     self->place = self->next++;
     TD_CHECK(td_paged_wait(job->paged, self->place));
     self->began = td_device_clock(job->gpu->job.device);
-    self->at_work = true;
+    td_hybrid_gpu_note(job->gpu, self->began);
+    self->at_work = job->gpu->cpu_works = true;
     self->task = (td_task){.loop = job->gpu->set->loop, .work = work_on_page, .handler = on_worked, .context = self};
     td_task_start(&self->task);
     return TD_OK;
@@ -202,6 +223,7 @@ td_status td_hybrid_dispatch(td_hybrid_job *self, const td_hybrid_pass *pass, td
     TD_CHECK(td_hybrid_gpu_begin(self->gpu));
     td_status status = go(&state);
     td_task_join(&state.task);
+    self->row.overlap_seconds = (double)self->gpu->overlap_ns * 1e-9;
     if (status == TD_OK) status = td_hybrid_gpu_end(self->gpu, sum);
     *(state.alone ? &self->alone_ns : &self->together_ns) = td_device_clock(self->gpu->job.device) - began;
     self->passes++;

@@ -22,70 +22,166 @@ static uint64_t place_in_page(const void *of, uint64_t v)
     return self->offsets[self->begin + v] - self->offsets[self->begin];
 }
 
-static td_status send_heads(td_hybrid_gpu *self, uint32_t page)
+/* The place of a page's list in the tables of list starts. */
+static uint64_t part_of(const td_hybrid_gpu *self, uint32_t page, int side)
+{
+    return (uint64_t)page * (uint64_t)self->lists_of_vertex + (uint64_t)side;
+}
+
+static td_status send_heads(td_hybrid_gpu *self, uint32_t page, int side)
 {
     const td_held_page *of = &self->hybrid->pull->pages[page];
     td_stream *stream = self->job.stream;
-    page_place place = {self->hybrid->cpu.pull[0].offsets, of->begin};
+    uint64_t part = part_of(self, page, side);
+    page_place place = {self->hybrid->cpu.pull[side].offsets, of->begin};
     td_gpu_heads found = {0};
     td_status status = TD_OK;
     TD_TRY(td_gpu_find_heads(&found, place_in_page, &place, of->end - of->begin));
     for (uint64_t i = 0; i < found.count; i++) found.lists[i] += of->begin;
-    uint64_t piece = self->piece_of[page], words = found.pieces * (TD_GPU_TILE / 32);
+    uint64_t piece = self->piece_of[part], words = found.pieces * (TD_GPU_TILE / 32);
     if (found.pieces > 0) {
         TD_TRY(td_stream_copy(stream, self->heads + piece * (TD_GPU_TILE / 32), found.bits, words * sizeof(uint32_t),
                               TD_TO_DEVICE));
         TD_TRY(td_stream_copy(stream, self->before + piece, found.before, found.pieces * sizeof(uint32_t),
                               TD_TO_DEVICE));
-        TD_TRY(td_stream_copy(stream, self->lists + self->list_of[page], found.lists, found.count * sizeof(uint32_t),
+        TD_TRY(td_stream_copy(stream, self->lists + self->list_of[part], found.lists, found.count * sizeof(uint32_t),
                               TD_TO_DEVICE));
         TD_TRY(td_stream_synchronize(stream));
     }
-    self->list_of[page + 1] = self->list_of[page] + found.count;
-    self->piece_of[page + 1] = piece + found.pieces;
+    self->list_of[part + 1] = self->list_of[part] + found.count;
+    self->piece_of[part + 1] = piece + found.pieces;
 done:
     td_gpu_free_heads(&found);
     return status;
 }
 
-/* Device arrays: vertices, list starts for so many pieces of pages, and slots. */
-static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces)
+/* Shards of pages. */
+
+static uint64_t place_from_page(const void *of, uint64_t v)
 {
-    td_gpu_job *job = &self->job;
-    uint64_t n = job->graph->vertices, words = td_gpu_words(job) + 2;
-    size_t weight = td_gpu_weight_bytes(job);
-    TD_CHECK(td_gpu_declare_values(job));
-    TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
-    TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
-                            "list starts"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->lists, n + 1, sizeof(uint32_t), "vertices with lists"));
-    for (int i = 0; i < TD_HYBRID_SLOTS; i++) {
-        td_hybrid_slot *slot = &self->slots[i];
-        uint64_t edges = self->slot_edges + 4;
-        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->targets, edges, sizeof(uint32_t), "page"));
-        if (weight > 0)
-            TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->weights, edges, weight, "weights of a page"));
+    const page_place *self = of;
+    return self->offsets[v] - self->offsets[self->begin];
+}
+
+typedef struct page_cut {
+    page_place place[2];
+    td_gpu_shard_cut cut;
+} page_cut;
+
+static void begin_cut(const td_hybrid_gpu *self, uint32_t page, page_cut *out)
+{
+    const td_held_page *of = &self->hybrid->pull->pages[page];
+    *out = (page_cut){.cut = {.first = of->begin, .end = of->end, .copies = self->copies,
+                              .room = self->shard_bytes / self->job.traits->accum_bytes}};
+    for (int side = 0; side < self->lists_of_vertex; side++) {
+        out->place[side] = (page_place){self->hybrid->cpu.pull[side].offsets, of->begin};
+        out->cut.place[side] = place_from_page;
+        out->cut.of[side] = &out->place[side];
+    }
+}
+
+static td_status cut_pages(td_hybrid_gpu *self)
+{
+    const td_page_set *set = self->hybrid->pull;
+    page_cut cut;
+    TD_CHECK(TD_NEW_ZEROED(&self->shard_of, (uint64_t)set->count + 1, "shards of pages"));
+    for (uint32_t p = 0; p < set->count; p++) {
+        begin_cut(self, p, &cut);
+        TD_CHECK(td_gpu_cut_shards(&self->shard_list, &cut.cut));
+        self->shard_of[p + 1] = self->shard_list.count;
     }
     return TD_OK;
 }
 
-static uint64_t pieces_of(const td_page_set *set)
+/* Writes the 16-bit vertices of the page's edges in a list, relative to their shards' first. */
+static void name_page(const td_hybrid_gpu *self, uint32_t page, int side, uint16_t *names)
+{
+    page_cut cut;
+    begin_cut(self, page, &cut);
+    for (uint64_t s = self->shard_of[page]; s < self->shard_of[page + 1]; s++)
+        td_gpu_name_edges(&cut.cut, &self->shard_list.shards[s], side, names);
+}
+
+/* Device arrays: vertices, list starts for so many pieces of pages or so many shards, and slots. */
+static td_status declare_gathers(td_hybrid_gpu *self, uint64_t pieces, uint64_t shards)
+{
+    td_gpu_job *job = &self->job;
+    uint64_t n = job->graph->vertices, lists = (uint64_t)self->lists_of_vertex;
+    if (self->by_shards) return td_gpu_new_for(job, TD_FOR_LISTS, &self->shards, shards, sizeof *self->shards, "shards");
+    TD_CHECK(td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums"));
+    if (lists == 2) TD_CHECK(td_gpu_new(job, &self->other_sums, n, job->traits->accum_bytes, "sums"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->heads, (pieces + 1) * (TD_GPU_TILE / 32), sizeof(uint32_t),
+                            "list starts"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->before, pieces + 1, sizeof(uint32_t), "list starts"));
+    return td_gpu_new_for(job, TD_FOR_LISTS, &self->lists, lists * n + 1, sizeof(uint32_t), "vertices with lists");
+}
+
+static td_status declare_slot(td_hybrid_gpu *self, td_hybrid_slot *slot)
+{
+    td_gpu_job *job = &self->job;
+    uint64_t edges = self->slot_edges + 8; /* either list begins at a multiple of 4 edges */
+    size_t weight = td_gpu_weight_bytes(job);
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->targets, edges, sizeof(uint32_t), "page"));
+    if (weight > 0) TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &slot->weights, edges, weight, "weights of a page"));
+    if (!self->by_shards) return TD_OK;
+    return td_gpu_new_for(job, TD_FOR_EDGES, &slot->names, edges, sizeof(uint16_t), "page");
+}
+
+static td_status declare_arrays(td_hybrid_gpu *self, uint64_t pieces, uint64_t shards)
+{
+    td_gpu_job *job = &self->job;
+    uint64_t n = job->graph->vertices, words = td_gpu_words(job) + 2;
+    TD_CHECK(td_gpu_declare_values(job));
+    TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &job->state.out_offsets, n + 1, sizeof(uint64_t), "offsets"));
+    TD_CHECK(declare_gathers(self, pieces, shards));
+    for (int i = 0; i < TD_HYBRID_SLOTS; i++) TD_CHECK(declare_slot(self, &self->slots[i]));
+    return TD_OK;
+}
+
+static uint64_t edges_of(const td_hybrid_gpu *self, uint32_t page, int side)
+{
+    const td_held_page *of = &self->hybrid->pull->pages[page];
+    const uint64_t *offsets = self->hybrid->cpu.pull[side].offsets;
+    return offsets[of->end] - offsets[of->begin];
+}
+
+static uint64_t pieces_of(const td_hybrid_gpu *self)
 {
     uint64_t pieces = 0;
-    for (uint32_t p = 0; p < set->count; p++) pieces += (td_page_edges(set, p) + TD_GPU_TILE - 1) / TD_GPU_TILE;
+    for (uint32_t p = 0; p < self->hybrid->pull->count; p++)
+        for (int side = 0; side < self->lists_of_vertex; side++)
+            pieces += (edges_of(self, p, side) + TD_GPU_TILE - 1) / TD_GPU_TILE;
     return pieces;
 }
 
 static td_status fill_heads(td_hybrid_gpu *self)
 {
     const td_page_set *set = self->hybrid->pull;
-    TD_CHECK(TD_NEW_ZEROED(&self->piece_of, (uint64_t)set->count + 1, "pieces of pages"));
-    TD_CHECK(TD_NEW_ZEROED(&self->list_of, (uint64_t)set->count + 1, "lists of pages"));
-    for (uint32_t p = 0; p < set->count; p++) TD_CHECK(send_heads(self, p));
+    uint64_t parts = part_of(self, set->count, 0);
+    TD_CHECK(TD_NEW_ZEROED(&self->piece_of, parts + 1, "pieces of pages"));
+    TD_CHECK(TD_NEW_ZEROED(&self->list_of, parts + 1, "lists of pages"));
+    for (uint32_t p = 0; p < set->count; p++)
+        for (int side = 0; side < self->lists_of_vertex; side++) TD_CHECK(send_heads(self, p, side));
     return TD_OK;
+}
+
+/* An emulated GPU allocates its blocks when it first launches some: before pages get the memory that is left. */
+static td_status launch_nothing(td_hybrid_gpu *self)
+{
+    const td_gpu_job *job = &self->job;
+    td_shard_args args = {.state = job->state, .shards = self->shards};
+    TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_shards, UINT32_MAX, self->shard_bytes, &args));
+    return td_stream_synchronize(job->stream);
+}
+
+static td_status fill_shards(td_hybrid_gpu *self)
+{
+    uint64_t counts[TD_SHARD_POWERS], bytes = self->shard_list.count * sizeof(td_gpu_shard);
+    td_gpu_count_shards(counts, self->shard_list.shards, self->shard_list.count);
+    td_gpu_report_shards(self->job.run, counts);
+    TD_CHECK(td_stream_copy(self->job.stream, self->shards, self->shard_list.shards, bytes, TD_TO_DEVICE));
+    return launch_nothing(self);
 }
 
 /* Opening. */
@@ -108,12 +204,13 @@ static bool pin(td_hybrid_gpu *self, void *host, uint64_t bytes)
     return true;
 }
 
-uint64_t td_hybrid_gpu_slot(const td_hybrid_job *hybrid)
+/* Edges of a slot: those of the largest page that is small enough. */
+static uint64_t choose_slot(const td_hybrid_job *hybrid, uint64_t most)
 {
     uint64_t largest = 0;
     for (uint32_t p = 0; p < hybrid->pull->count; p++) {
         uint64_t edges = td_page_edges(hybrid->pull, p);
-        if (edges <= TD_HYBRID_LARGEST_SLOT && edges > largest) largest = edges;
+        if (edges <= TD_HYBRID_LARGEST_SLOT && edges <= most && edges > largest) largest = edges;
     }
     return largest;
 }
@@ -126,14 +223,50 @@ static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges)
     return pieces + pieces / 64 + pages + 2;
 }
 
+/* Shards end where pages do, and no page is smaller than a word of 64 vertices. */
+static uint64_t most_shards(const td_graph *graph) { return graph->vertices / TD_LEAST_SHARD + UINT64_C(2); }
+
 td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                                 uint64_t slot_edges, td_gpu_memory *out)
 {
-    td_hybrid_gpu self = {.slot_edges = slot_edges};
+    td_hybrid_gpu self = {.slot_edges = slot_edges, .lists_of_vertex = 1};
     td_run run;
     TD_CHECK(td_gpu_job_measure(&self.job, &run, program, graph, options));
-    TD_CHECK(declare_arrays(&self, most_pieces(graph, slot_edges)));
+    TD_CHECK(td_hybrid_gather_of(options->settings, &self.by_shards, &self.copies));
+    if (self.job.traits->view == TD_VIEW_BOTH && !graph->symmetric) self.lists_of_vertex = 2;
+    uint64_t pieces = most_pieces(graph, slot_edges) * (uint64_t)self.lists_of_vertex;
+    TD_CHECK(declare_arrays(&self, pieces, most_shards(graph)));
     *out = self.job.memory;
+    return TD_OK;
+}
+
+/* A GPU that processes all pages takes those of 64 vertices, except larger ones than any slot. */
+static uint64_t least_slot(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    enum { LEAST = 1024 };
+    bool both = program->cpu->view == TD_VIEW_BOTH && !graph->symmetric;
+    if (td_hybrid_use_of(options->settings) != TD_USE_GPU) return LEAST;
+    uint64_t word = td_hybrid_largest_word(graph, both);
+    if (word > TD_HYBRID_LARGEST_SLOT) word = TD_HYBRID_LARGEST_SLOT;
+    return word > LEAST ? word : LEAST;
+}
+
+td_status td_hybrid_gpu_most(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             uint64_t *most, uint64_t *least)
+{
+    td_gpu_memory taken;
+    uint64_t edges = least_slot(program, graph, options);
+    *most = UINT64_MAX;
+    TD_CHECK(td_hybrid_gpu_measure(program, graph, options, edges, &taken));
+    *least = td_gpu_memory_sum(&taken);
+    if (options->gpu_memory == 0) return TD_OK;
+    *most = 0;
+    if (*least > options->gpu_memory) return TD_OK;
+    for (uint64_t step = TD_HYBRID_LARGEST_SLOT; step > 0; step /= 2) { /* the largest that fits */
+        TD_CHECK(td_hybrid_gpu_measure(program, graph, options, edges + step, &taken));
+        if (td_gpu_memory_sum(&taken) <= options->gpu_memory) edges += step;
+    }
+    *most = edges;
     return TD_OK;
 }
 
@@ -141,6 +274,18 @@ static uint64_t slot_bytes(const td_program *program, const td_graph *graph, uin
 {
     bool weights = program->info->weights != TD_WEIGHTS_UNUSED;
     return edges * (sizeof(uint32_t) + (weights ? td_weight_bytes(graph->weights) : 0));
+}
+
+/* The host's names of edges: a buffer per slot for pages from disk, all of a graph in memory. */
+static uint64_t name_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                           uint64_t slot_edges, bool on_disk)
+{
+    bool shards = false;
+    uint32_t copies;
+    bool both = program->cpu->view == TD_VIEW_BOTH && !graph->symmetric;
+    if (td_hybrid_gather_of(options->settings, &shards, &copies) != TD_OK || !shards) return 0; /* refused in time */
+    uint64_t edges = on_disk ? TD_HYBRID_SLOTS * (slot_edges + 8) : graph->edges * (both ? 2 : 1);
+    return edges * sizeof(uint16_t) + 2 * most_shards(graph) * sizeof(td_gpu_shard);
 }
 
 uint64_t td_hybrid_gpu_emulated_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
@@ -159,6 +304,7 @@ uint64_t td_hybrid_gpu_host_bytes(const td_program *program, const td_graph *gra
 {
     enum { BESIDES = 512 << 10 }; /* streams, tables of pages, rounding */
     return td_hybrid_gpu_emulated_bytes(program, graph, options, slot_edges) + BESIDES +
+           name_bytes(program, graph, options, slot_edges, on_disk) +
            (on_disk ? TD_HYBRID_SLOTS * slot_bytes(program, graph, slot_edges) : 0);
 }
 
@@ -171,19 +317,53 @@ static td_status open_slots(td_hybrid_gpu *self)
     return TD_OK;
 }
 
-/* Pages from disk are not in pinned memory: they are copied to a pinned buffer first. */
+/* A pinned buffer of a slot; without one pages are copied from where they are. */
+static td_status make_stage(td_hybrid_gpu *self, td_hybrid_slot *slot, int which, size_t bytes)
+{
+    uint64_t all = (self->slot_edges + 8) * bytes;
+    if (all == 0 || self->slot_edges == 0) return TD_OK;
+    TD_CHECK(td_new_pages(&slot->staged[which], all, "pinned buffer of a page"));
+    if (pin(self, slot->staged[which], all) || which == TD_STAGED_NAMES) return TD_OK;
+    td_free(slot->staged[which]);
+    slot->staged[which] = NULL;
+    return TD_OK;
+}
+
+/* Pages from disk are not in pinned memory: they are copied to a pinned buffer first, and named there. */
 static td_status make_stages(td_hybrid_gpu *self)
 {
-    size_t bytes[2] = {sizeof(uint32_t), page_weight_bytes(self->hybrid)};
+    size_t bytes[] = {sizeof(uint32_t), page_weight_bytes(self->hybrid), self->by_shards ? sizeof(uint16_t) : 0};
     for (int i = 0; self->hybrid->paged != NULL && i < TD_HYBRID_SLOTS; i++)
-        for (int w = 0; w < 2; w++) {
-            td_hybrid_slot *slot = &self->slots[i];
-            if (bytes[w] == 0 || self->slot_edges == 0) continue;
-            TD_CHECK(td_new_pages(&slot->staged[w], self->slot_edges * bytes[w], "pinned buffer of a page"));
-            if (pin(self, slot->staged[w], self->slot_edges * bytes[w])) continue;
-            td_free(slot->staged[w]);
-            slot->staged[w] = NULL;
-        }
+        for (int w = 0; w < TD_STAGES; w++) TD_CHECK(make_stage(self, &self->slots[i], w, bytes[w]));
+    return TD_OK;
+}
+
+typedef struct naming {
+    td_hybrid_gpu *gpu;
+    int side;
+} naming;
+
+static td_status name_pages(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const naming *self = context;
+    const td_hybrid_job *hybrid = self->gpu->hybrid;
+    (void)worker;
+    for (uint64_t p = begin; p < end; p++) {
+        uint64_t first = hybrid->cpu.pull[self->side].offsets[hybrid->pull->pages[p].begin];
+        name_page(self->gpu, (uint32_t)p, self->side, self->gpu->names[self->side] + first);
+    }
+    return TD_OK;
+}
+
+/* All edges of a graph in memory are named once. */
+static td_status make_names(td_hybrid_gpu *self)
+{
+    td_hybrid_job *hybrid = self->hybrid;
+    for (int side = 0; self->by_shards && hybrid->paged == NULL && side < self->lists_of_vertex; side++) {
+        TD_CHECK(TD_NEW(&self->names[side], self->job.graph->edges + 1, "shards' edges"));
+        TD_CHECK(td_pool_for(hybrid->cpu.pool, hybrid->pull->count, 1, name_pages, &(naming){self, side}));
+        (void)pin(self, self->names[side], self->job.graph->edges * sizeof(uint16_t));
+    }
     return TD_OK;
 }
 
@@ -207,15 +387,18 @@ static td_status fill_vertices(td_hybrid_gpu *self)
     state->weights = job->run->program->info->weights == TD_WEIGHTS_UNUSED ? TD_WEIGHT_NONE : job->graph->weights;
     state->symmetric = job->graph->symmetric;
     state->async = job->run->async;
+    if (self->by_shards) return TD_OK;
+    if (self->other_sums != NULL) TD_CHECK(td_gpu_clear_sums(job, self->other_sums));
     return td_gpu_clear_sums(job, job->arrays.sums);
 }
 
 static void pin_lists(td_hybrid_gpu *self)
 {
-    const td_adjacency *list = &self->hybrid->cpu.pull[0];
-    if (self->hybrid->paged != NULL) return;
-    (void)pin(self, list->targets, self->job.graph->edges * sizeof(uint32_t));
-    (void)pin(self, list->weights, self->job.graph->edges * page_weight_bytes(self->hybrid));
+    for (int side = 0; self->hybrid->paged == NULL && side < self->lists_of_vertex; side++) {
+        const td_adjacency *list = &self->hybrid->cpu.pull[side];
+        (void)pin(self, list->targets, self->job.graph->edges * sizeof(uint32_t));
+        (void)pin(self, list->weights, self->job.graph->edges * page_weight_bytes(self->hybrid));
+    }
 }
 
 /* Pins the arrays that are copied in every iteration; the two arrays of a pair alternate. */
@@ -236,6 +419,18 @@ void td_hybrid_gpu_unpin(td_hybrid_gpu *self)
     while (self->pinned_count > 0) td_device_unpin(self->job.device, self->pinned[--self->pinned_count]);
 }
 
+static td_status choose_gathers(td_hybrid_gpu *self)
+{
+    const td_cpu_job *cpu = &self->hybrid->cpu;
+    uint64_t most, least;
+    self->lists_of_vertex = cpu->lists;
+    self->shard_bytes = td_gpu_shard_bytes(self->job.device);
+    TD_CHECK(td_hybrid_gather_of(cpu->options->settings, &self->by_shards, &self->copies));
+    TD_CHECK(td_hybrid_gpu_most(cpu->run->program, cpu->graph, cpu->options, &most, &least));
+    self->slot_edges = choose_slot(self->hybrid, most);
+    return self->by_shards ? cut_pages(self) : TD_OK;
+}
+
 td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
 {
     td_hybrid_gpu *self = NULL;
@@ -249,12 +444,13 @@ td_status td_hybrid_gpu_open(td_hybrid_job *hybrid)
         td_warn("the hybrid engine uses one GPU: of {devices} %s, %s", self->set->devices, device->name);
     TD_CHECK(td_stream_open(device, &self->job.stream));
     TD_CHECK(td_gpu_job_start(&self->job, device, self->job.stream));
-    self->slot_edges = td_hybrid_gpu_slot(hybrid);
-    TD_CHECK(declare_arrays(self, pieces_of(hybrid->pull)));
+    TD_CHECK(choose_gathers(self));
+    TD_CHECK(declare_arrays(self, pieces_of(self), self->shard_list.count));
     TD_CHECK(fill_vertices(self));
-    TD_CHECK(fill_heads(self));
+    TD_CHECK(self->by_shards ? fill_shards(self) : fill_heads(self));
     TD_CHECK(open_slots(self));
     TD_CHECK(make_stages(self));
+    TD_CHECK(make_names(self));
     pin_lists(self);
     pin_values(self);
     td_gpu_start_counting(&self->job);
@@ -272,12 +468,15 @@ void td_hybrid_gpu_close(td_hybrid_job *hybrid)
         }
     td_hybrid_gpu_unpin(self);
     for (int i = 0; i < TD_HYBRID_SLOTS; i++)
-        for (int w = 0; w < 2; w++) td_free(self->slots[i].staged[w]);
+        for (int w = 0; w < TD_STAGES; w++) td_free(self->slots[i].staged[w]);
+    for (int side = 0; side < 2; side++) td_free(self->names[side]);
     td_stream *stream = self->job.stream;
     td_gpu_job_close(&self->job);
     if (stream != NULL) td_stream_close(stream);
     td_gpu_set_note(hybrid->cpu.options);
     if (self->flights > 0 || self->status != TD_OK || !hybrid->through) td_gpu_set_drop(hybrid->cpu.options);
+    td_free(self->shard_list.shards);
+    td_free(self->shard_of);
     td_free(self->piece_of);
     td_free(self->list_of);
     td_free(self);
@@ -304,6 +503,13 @@ uint64_t td_hybrid_gpu_done_at(const td_hybrid_gpu *self)
     return time > 0 ? time : td_loop_arrived(self->set->loop);
 }
 
+void td_hybrid_gpu_note(td_hybrid_gpu *self, uint64_t now)
+{
+    if (now <= self->noted) return;
+    if (self->flights > 0 && self->cpu_works) self->overlap_ns += now - self->noted;
+    self->noted = now;
+}
+
 static void on_ready(void *context, td_status status, uint64_t value)
 {
     td_hybrid_gpu *self = context;
@@ -324,7 +530,8 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     const double *inputs[TD_INPUTS];
     uint64_t n = cpu->graph->vertices;
     self->ready = false;
-    self->begun = td_device_clock(job->device);
+    self->begun = self->noted = td_device_clock(job->device);
+    self->overlap_ns = 0;
     memcpy(inputs, state->context.input, sizeof inputs); /* the device's addresses */
     state->context = cpu->context;
     memcpy(state->context.input, inputs, sizeof inputs);
@@ -358,6 +565,7 @@ static void on_landed(void *context, td_status status, uint64_t value)
     td_hybrid_update_rate(&self->hybrid->gpu_rate, slot->edges, now > began ? now - began : 1);
     self->busy_ns += now > began ? now - began : 0;
     self->free_at = now;
+    td_hybrid_gpu_note(self, now);
     self->flights--;
     slot->busy = false;
     td_hybrid_gpu_record_status(self, status);
@@ -386,58 +594,115 @@ static td_status bring_back(td_hybrid_gpu *self, td_stream *stream, const td_hel
                           words * sizeof(uint32_t), TD_TO_HOST);
 }
 
-/* Source of a copy to the slot. */
-static const void *staged(td_hybrid_slot *slot, int which, const void *from, uint64_t bytes)
+/* Copies `bytes` of the page to `to`, from place `at` of a pinned buffer or from where they are. */
+static td_status send(td_hybrid_slot *slot, int which, void *to, const void *from, uint64_t at, uint64_t bytes)
 {
-    if (slot->staged[which] == NULL) return from;
-    memcpy(slot->staged[which], from, bytes);
-    return slot->staged[which];
+    if (bytes == 0) return TD_OK;
+    if (slot->staged[which] != NULL) {
+        memcpy((char *)slot->staged[which] + at, from, bytes);
+        from = (char *)slot->staged[which] + at;
+    }
+    return td_stream_copy(slot->stream, (char *)to + at, from, bytes, TD_TO_DEVICE);
 }
 
-static td_status send_page(td_hybrid_slot *slot, const td_adjacency *list, uint64_t first, size_t weight)
+static td_status send_names(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page, int side, uint64_t at)
 {
-    uint64_t bytes = slot->edges * sizeof(uint32_t);
-    if (slot->edges == 0) return TD_OK;
-    TD_CHECK(td_stream_copy(slot->stream, slot->targets, staged(slot, 0, list->targets + first, bytes), bytes,
-                            TD_TO_DEVICE));
-    if (weight == 0) return TD_OK;
-    bytes = slot->edges * weight;
-    return td_stream_copy(slot->stream, slot->weights,
-                          staged(slot, 1, (const char *)list->weights + first * weight, bytes), bytes, TD_TO_DEVICE);
+    const td_adjacency *list = &self->hybrid->cpu.pull[side];
+    const uint16_t *from = self->names[side];
+    uint64_t bytes = edges_of(self, page, side) * sizeof(uint16_t);
+    if (bytes == 0) return TD_OK;
+    if (from == NULL) {
+        from = (uint16_t *)slot->staged[TD_STAGED_NAMES] + at;
+        name_page(self, page, side, (uint16_t *)slot->staged[TD_STAGED_NAMES] + at);
+    } else {
+        from += list->offsets[self->hybrid->pull->pages[page].begin];
+    }
+    return td_stream_copy(slot->stream, slot->names + at, from, bytes, TD_TO_DEVICE);
 }
 
-/* Gathers along the page in the slot. */
-static td_status pull_page(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page)
+/* Sends the page's edges in a list to place `at` of the slot. */
+static td_status send_edges(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page, int side, uint64_t at)
+{
+    const td_adjacency *list = &self->hybrid->cpu.pull[side];
+    uint64_t first = list->offsets[self->hybrid->pull->pages[page].begin], edges = edges_of(self, page, side);
+    size_t weight = slot->weights != NULL ? td_weight_bytes(self->job.graph->weights) : 0;
+    TD_CHECK(send(slot, TD_STAGED_TARGETS, slot->targets, list->targets + first, at * sizeof(uint32_t),
+                  edges * sizeof(uint32_t)));
+    if (weight > 0)
+        TD_CHECK(send(slot, TD_STAGED_WEIGHTS, slot->weights, (const char *)list->weights + first * weight, at * weight,
+                      edges * weight));
+    return self->by_shards ? send_names(self, slot, page, side, at) : TD_OK;
+}
+
+static td_gpu_list list_in_slot(const td_hybrid_gpu *self, const td_hybrid_slot *slot, int side)
+{
+    uint64_t at = side == 0 ? 0 : slot->second;
+    size_t weight = slot->weights != NULL ? td_weight_bytes(self->job.graph->weights) : 0;
+    const char *weights = slot->weights;
+    return (td_gpu_list){NULL, slot->targets + at, weights != NULL ? weights + at * weight : NULL};
+}
+
+/* Gathers along the page's edges in a list. */
+static td_status pull_rows(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page, int side, void *sums)
 {
     const td_gpu_job *job = &self->job;
-    uint64_t piece = self->piece_of[page], pieces = self->piece_of[page + 1] - piece;
-    td_gpu_list list = {NULL, slot->targets, slot->weights};
-    td_gpu_segments segments = {self->heads + piece * (TD_GPU_TILE / 32), self->lists + self->list_of[page],
-                                self->before + piece, slot->edges};
-    td_pull_args args = td_gpu_pull_args(job, list, &segments, 0, pieces * TD_GPU_TILE, job->arrays.sums);
+    uint64_t part = part_of(self, page, side), piece = self->piece_of[part], pieces = self->piece_of[part + 1] - piece;
+    td_gpu_segments segments = {self->heads + piece * (TD_GPU_TILE / 32), self->lists + self->list_of[part],
+                                self->before + piece, edges_of(self, page, side)};
+    td_pull_args args = td_gpu_pull_args(job, list_in_slot(self, slot, side), &segments, 0, pieces * TD_GPU_TILE, sums);
     return pieces > 0 ? td_gpu_launch(job, slot->stream, &job->kernels->pull, pieces * 32, &args) : TD_OK;
+}
+
+/* Adds the sums along the second list to those along the first. */
+static td_status merge(td_hybrid_gpu *self, td_hybrid_slot *slot, const td_held_page *page)
+{
+    const td_gpu_job *job = &self->job;
+    td_merge_args args = {.state = job->state, .sums = job->arrays.sums, .rest_sums = self->other_sums,
+                          .first_vertex = page->begin, .end_vertex = page->end};
+    return td_gpu_launch(job, slot->stream, &job->kernels->merge_sums, page->end - page->begin, &args);
+}
+
+static td_status pull_shards(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t page)
+{
+    const td_gpu_job *job = &self->job;
+    uint64_t first = self->shard_of[page], count = self->shard_of[page + 1] - first;
+    td_shard_args args = {.state = job->state, .shards = self->shards + first, .count = (uint32_t)count,
+                          .list = {list_in_slot(self, slot, 0), list_in_slot(self, slot, 1)},
+                          .targets = {slot->names, slot->names + slot->second}};
+    return td_gpu_launch_blocks(job, slot->stream, &job->kernels->pull_shards, count, self->shard_bytes, &args);
+}
+
+/* Gathers along the page in the slot and computes its vertices. */
+static td_status pull_page(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t number)
+{
+    const td_gpu_job *job = &self->job;
+    const td_held_page *page = &self->hybrid->pull->pages[number];
+    if (self->by_shards) return pull_shards(self, slot, number);
+    TD_CHECK(pull_rows(self, slot, number, 0, job->arrays.sums));
+    if (self->lists_of_vertex == 2) {
+        TD_CHECK(pull_rows(self, slot, number, 1, self->other_sums));
+        TD_CHECK(merge(self, slot, page));
+    }
+    return td_gpu_apply(job, slot->stream, job->arrays.sums, page->begin, page->end);
 }
 
 td_status td_hybrid_gpu_launch(td_hybrid_gpu *self, td_hybrid_slot *slot, uint32_t place)
 {
     td_hybrid_job *hybrid = self->hybrid;
-    const td_adjacency *list = &hybrid->cpu.pull[0];
     uint32_t number = hybrid->order[place];
-    const td_held_page *page = &hybrid->pull->pages[number];
-    uint64_t first = list->offsets[page->begin];
-    const td_gpu_job *job = &self->job;
-    size_t weight = slot->weights != NULL ? td_weight_bytes(self->job.graph->weights) : 0;
-    slot->edges = list->offsets[page->end] - first;
+    slot->edges = td_page_edges(hybrid->pull, number);
+    slot->second = (edges_of(self, number, 0) + 3) / 4 * 4;
     slot->place = place;
     slot->busy = true;
     slot->asked = td_device_clock(self->job.device);
+    td_hybrid_gpu_note(self, slot->asked);
     self->flights++;
     hybrid->row.pages_gpu++;
     hybrid->row.edges_gpu += slot->edges;
-    TD_CHECK(send_page(slot, list, first, weight));
+    for (int side = 0; side < self->lists_of_vertex; side++)
+        TD_CHECK(send_edges(self, slot, number, side, side == 0 ? 0 : slot->second));
     TD_CHECK(pull_page(self, slot, number));
-    TD_CHECK(td_gpu_apply(job, slot->stream, job->arrays.sums, page->begin, page->end));
-    TD_CHECK(bring_back(self, slot->stream, page));
+    TD_CHECK(bring_back(self, slot->stream, &hybrid->pull->pages[number]));
     return td_stream_notify(slot->stream, on_landed, slot, 0);
 }
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SETTINGS };
+enum { SET_USE, SET_PAGE, SET_ROUNDS, SET_RATIO, SET_DIRECTION, SET_GATHER, SET_REPLICATION, SET_RULE, SETTINGS };
 
 const td_setting td_hybrid_settings[] = {
     [SET_USE] = {"use", TD_SETTING_CHOICE, 0, 0, 0, "auto|cpu|gpu|both",
@@ -24,6 +24,15 @@ const td_setting td_hybrid_settings[] = {
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|notify",
                        "pull: every vertex; notify: active vertices mark their neighbours, which then pull; auto: "
                        "notify if the share f of active edges is at most 1/(2k)"},
+    [SET_GATHER] = {"gather", TD_SETTING_CHOICE, 0, 0, 0, "rows|shards",
+                    "gather-sum of a page on the GPU. rows: equal pieces of the adjacency lists, with a segmented sum; "
+                    "shards: Garaph's shards in shared memory"},
+    [SET_REPLICATION] = {"replication", TD_SETTING_CHOICE, 0, 0, 0, "auto|1|2|4|8|16|32",
+                         "copies of every accumulator (gather=shards); auto: from the shard's edges and vertices"},
+    [SET_RULE] = {"rule", TD_SETTING_CHOICE, TD_RULE_MEASURED, 0, 0, "measured|paper",
+                  "whether the GPU takes part in an iteration, and which pages it gets. measured: if both together are "
+                  "expected to be faster by a margin, and pages that it ends before the CPU would; paper: if Garaph's "
+                  "alpha is at least 1, and pages whenever it is free"},
     [SETTINGS] = {0},
 };
 
@@ -33,8 +42,36 @@ bool td_hybrid_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "rounds") == 0) return gas && k->fused;
     if (strcmp(setting, "direction") == 0) return gas && !k->fused;
-    if (strcmp(setting, "use") == 0) return gas && k->schedule != TD_SCHEDULE_PEEL; /* for any graph */
+    bool of_gpu = strcmp(setting, "use") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0 ||
+                  strcmp(setting, "rule") == 0;
+    if (of_gpu) return gas && k->schedule != TD_SCHEDULE_PEEL; /* for any graph */
     return true;
+}
+
+td_status td_hybrid_gather_of(const td_settings *settings, bool *shards, uint32_t *copies)
+{
+    static const uint32_t choices[] = {0, 1, 2, 4, 8, 16, 32};
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(settings, "hybrid", td_hybrid_settings, set, NULL));
+    *shards = set[SET_GATHER] == 1;
+    *copies = choices[(int)set[SET_REPLICATION]];
+    return TD_OK;
+}
+
+/* Replicated accumulators are those of shards; what concerns a GPU has no effect without one. */
+static bool applies(const td_settings *settings, const char *setting)
+{
+    bool shards = false;
+    uint32_t copies;
+    if (strcmp(setting, "replication") != 0) return true;
+    (void)td_hybrid_gather_of(settings, &shards, &copies);
+    return shards;
+}
+
+static const char *when(const char *setting)
+{
+    (void)setting;
+    return "hybrid.gather=shards";
 }
 
 td_hybrid_use td_hybrid_use_of(const td_settings *settings)
@@ -74,7 +111,8 @@ static uint64_t room_left(const td_cpu_job *cpu)
 {
     td_memory_stats memory = td_memory();
     if (memory.budget > 0) {
-        uint64_t slack = memory.budget / 64 + (64 << 10) + bytes_to_come(cpu);
+        uint64_t rows = 4 * TD_FIRST_ROWS * sizeof(td_row); /* of more iterations than a run has room for at first */
+        uint64_t slack = memory.budget / 64 + rows + bytes_to_come(cpu);
         return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
     }
     return td_machine_memory_free() / 10 * 8;
@@ -128,7 +166,7 @@ static void warn_cpu_alone(const td_cpu_job *cpu, bool asked)
     const char *name = cpu->run->program->info->name;
     const char *why = cpu->kernels->first_hit && cpu->options->has_iterations
                           ? "with a limit on iterations it proceeds level by level"
-                          : "a GPU can only pull, along one list per vertex";
+                          : "a GPU can only pull, and along two lists only where sums are added";
     if (asked) td_warn("hybrid.use: the CPU processes all pages of %s: %s", name, why);
     else td_info("hybrid: the CPU processes all pages of %s: %s", name, why);
 }
@@ -195,6 +233,7 @@ static td_status set_up(td_hybrid_job *self)
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(cpu->options->settings, "hybrid", td_hybrid_settings, set, NULL));
     self->use = (td_hybrid_use)set[SET_USE];
+    self->rule = (td_hybrid_rule)set[SET_RULE];
     self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
     cpu->direction = (td_direction)set[SET_DIRECTION];
     if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* every edge is visited once */
@@ -349,8 +388,9 @@ static td_status explain(const td_plan *plan, td_status status)
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
     COLUMN(U32, pages_cpu), COLUMN(U32, pages_gpu), COLUMN(U32, pages_skipped), COLUMN(U32, page_hits),
-    COLUMN(U32, page_misses), COLUMN(U32, rounds), COLUMN(U64, disk_reads), COLUMN(U64, disk_bytes),
-    COLUMN(REAL, disk_wait_seconds), {0},
+    COLUMN(U32, page_misses), COLUMN(U32, evictions), COLUMN(U32, rounds), COLUMN(U64, disk_reads), COLUMN(U64, disk_bytes),
+    COLUMN(REAL, disk_wait_seconds), COLUMN(REAL, alpha), COLUMN(REAL, tpull_seconds), COLUMN(REAL, tgpu_seconds),
+    COLUMN(REAL, overlap_seconds), {0},
 };
 
 const td_engine td_hybrid_engine = {
@@ -362,6 +402,8 @@ const td_engine td_hybrid_engine = {
     .takes_disk = true,
     .settings = td_hybrid_settings,
     .uses = td_hybrid_uses,
+    .applies = applies,
+    .when = when,
     .plan = plan_hybrid,
     .run = run_hybrid,
     .explain = explain,

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "store/paged.h"
 
+typedef enum td_hybrid_rule { TD_RULE_MEASURED, TD_RULE_PAPER } td_hybrid_rule;
 typedef enum td_hybrid_use { TD_USE_AUTO, TD_USE_CPU, TD_USE_GPU, TD_USE_BOTH } td_hybrid_use;
 
 typedef struct td_hybrid_job {
@@ -23,6 +24,7 @@ typedef struct td_hybrid_job {
                                * same */
     unsigned needs;        /* TD_WITH_WEIGHTS if kernels read weights */
     td_hybrid_use use;
+    td_hybrid_rule rule;
     double ratio;          /* k: sequential over random read speed; 1 in memory */
     uint32_t most_rounds;  /* maximum rounds on a page within a pass */
     uint64_t *useful;      /* useful edges of every page */
@@ -54,6 +56,7 @@ td_hybrid_use td_hybrid_use_of(const td_settings *settings); /* TD_USE_AUTO: a G
                                                               * used */
 uint64_t td_hybrid_page_of(const td_settings *settings);     /* edges per page that the user set; 0: not set */
 td_status td_hybrid_direction(const td_settings *settings, td_direction *out);
+td_status td_hybrid_gather_of(const td_settings *settings, bool *shards, uint32_t *copies); /* copies 0: customised */
 
 /* Whether pulls track active vertices, so that few can be notified. */
 static inline bool td_hybrid_tracks(const td_cpu_kernels *k, td_direction direction)
@@ -101,8 +104,10 @@ td_status td_hybrid_checkpoint(td_hybrid_job *self, const uint64_t *active);
 td_status td_hybrid_resume_converged(td_hybrid_job *self); /* takes the values of a checkpoint whose run had
                                                             * converged */
 
-/* dispatch.c: whether the GPU takes part in a pull; a pass on both devices; updates a rate. */
-bool td_hybrid_invokes_gpu(const td_hybrid_job *self);
+/* dispatch.c: estimates alpha and its times for the row; whether the GPU takes part in a pull; a pass on both devices;
+ * updates a rate. */
+void td_hybrid_estimate(td_hybrid_job *self);
+bool td_hybrid_invokes_gpu(td_hybrid_job *self);
 td_status td_hybrid_dispatch(td_hybrid_job *self, const td_hybrid_pass *pass, td_cpu_tally *sum);
 void td_hybrid_update_rate(double *rate, uint64_t edges, uint64_t ns);
 
@@ -155,6 +160,9 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
 /* Approximate edges of a page, given the bytes left for edges and a GPU. */
 uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
                               bool on_disk, bool gpu, uint64_t room);
+
+/* The most edges of 64 vertices, the minimum of a page; `both`: in both lists together. */
+uint64_t td_hybrid_largest_word(const td_graph *graph, bool both);
 
 /* Whether a GPU can process pages of such a run: it can only pull along one list per vertex. */
 bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options);

@@ -237,11 +237,13 @@ td_status td_hybrid_end(td_hybrid_job *self, const char *direction, const td_cpu
 {
     td_paged_counts now = td_paged_count(self->paged);
     td_row *row = &self->row;
+    if (row->alpha == 0) td_hybrid_estimate(self); /* no pull was considered */
     row->direction = direction;
     row->edges = sum->edges;
     row->change = sum->change;
     row->page_hits = now.hits - self->before.hits;
     row->page_misses = now.misses - self->before.misses;
+    row->evictions = (uint32_t)(now.evictions - self->before.evictions);
     row->disk_reads = now.reads - self->before.reads;
     row->disk_bytes = now.bytes - self->before.bytes;
     row->disk_wait_seconds = now.wait_seconds - self->before.wait_seconds;

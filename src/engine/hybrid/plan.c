@@ -84,7 +84,7 @@ static td_status count_reads(td_hybrid_bytes *out, const td_program *program, co
 
 bool td_hybrid_suits_gpu(const td_program *program, const td_cpu_kernels *k, int lists, const td_run_options *options)
 {
-    return program->info->kind == TD_KIND_GAS && lists == 1 && k->schedule != TD_SCHEDULE_PEEL &&
+    return program->info->kind == TD_KIND_GAS && (lists == 1 || !k->fused) && k->schedule != TD_SCHEDULE_PEEL &&
            !(k->first_hit && options->has_iterations);
 }
 
@@ -100,24 +100,8 @@ static bool takes_gpu(const td_program *program, const td_cpu_kernels *k, const 
 
 static uint64_t edge_bytes(const td_graph *graph) { return sizeof(uint32_t) + td_weight_bytes(graph->weights); }
 
-uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
-                              bool on_disk, bool gpu, uint64_t room)
-{
-    uint64_t bytes = edge_bytes(graph), fixed = 0, slots = 0, asked = td_hybrid_page_of(options->settings);
-    if (asked > 0) return asked;
-    if (gpu && on_disk) {
-        fixed = td_hybrid_gpu_host_bytes(program, graph, options, 0, true);
-        uint64_t most = td_hybrid_gpu_host_bytes(program, graph, options, LARGEST_PAGE, true);
-        slots = (most - fixed) / (LARGEST_PAGE * bytes) + 1;
-    }
-    uint64_t edges = (room > fixed ? room - fixed : 0) / (PAGES_IN_MEMORY + slots) / bytes;
-    uint64_t shares = graph->edges / PAGES_TO_SHARE;
-    if (!on_disk && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
-    return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
-}
-
 /* The most edges of 64 vertices, the minimum of a page. */
-static uint64_t largest_word(const td_graph *graph, bool both)
+uint64_t td_hybrid_largest_word(const td_graph *graph, bool both)
 {
     uint64_t largest = 0;
     bool two = !graph->symmetric && graph->in.offsets != NULL;
@@ -129,6 +113,57 @@ static uint64_t largest_word(const td_graph *graph, bool both)
         if (edges > largest) largest = edges;
     }
     return largest;
+}
+
+/* The most edges of a page that fits in a slot of the GPU. */
+static uint64_t most_of_gpu(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    uint64_t most, least;
+    td_status status = td_hybrid_gpu_most(program, graph, options, &most, &least);
+    return status == TD_OK && most > 0 ? most : UINT64_MAX; /* refused in time */
+}
+
+static uint64_t fit_memory(const td_program *program, const td_graph *graph, const td_run_options *options,
+                           bool on_disk, bool gpu, uint64_t room)
+{
+    uint64_t bytes = edge_bytes(graph), fixed = 0, slots = 0;
+    if (gpu && on_disk) {
+        fixed = td_hybrid_gpu_host_bytes(program, graph, options, 0, true);
+        uint64_t most = td_hybrid_gpu_host_bytes(program, graph, options, LARGEST_PAGE, true);
+        slots = (most - fixed) / (LARGEST_PAGE * bytes) + 1;
+    }
+    uint64_t edges = (room > fixed ? room - fixed : 0) / (PAGES_IN_MEMORY + slots) / bytes;
+    uint64_t shares = graph->edges / PAGES_TO_SHARE;
+    if (!on_disk && shares < edges) edges = shares > LEAST_TO_SHARE ? shares : LEAST_TO_SHARE;
+    return edges > LARGEST_PAGE ? LARGEST_PAGE : edges < SMALLEST_PAGE ? SMALLEST_PAGE : edges;
+}
+
+uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              bool on_disk, bool gpu, uint64_t room)
+{
+    uint64_t asked = td_hybrid_page_of(options->settings);
+    if (asked > 0) return asked;
+    uint64_t edges = fit_memory(program, graph, options, on_disk, gpu, room);
+    uint64_t most = gpu ? most_of_gpu(program, graph, options) : UINT64_MAX;
+    return edges < most ? edges : most;
+}
+
+/* Refuses {gpu_memory} with less than a run needs, or than pages of the size that the user set. */
+static td_status check_gpu(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    char has[TD_NUMBER_BYTES], needs[TD_NUMBER_BYTES];
+    uint64_t most, least, page = td_hybrid_page_of(options->settings);
+    TD_CHECK(td_hybrid_gpu_most(program, graph, options, &most, &least));
+    td_refusal refusal = {.resource = TD_RESOURCE_DEVICE_MEMORY, .needed = least, .allowed = options->gpu_memory,
+                          .minimum_known = true};
+    td_format_size(has, options->gpu_memory);
+    td_format_least(needs, least);
+    if (most == 0)
+        return td_refuse(&refusal, "%s needs at least {gpu_memory} %s on the GPU (vertices, and %d slots for pages of "
+                         "edges); %s given", program->info->name, needs, TD_HYBRID_SLOTS, has);
+    if (page <= most) return TD_OK;
+    return td_fail(TD_USAGE, "hybrid.page=%llu: with {gpu_memory} %s a page of the GPU has at most %llu edges; leave "
+                   "hybrid.page out, or raise {gpu_memory}", (unsigned long long)page, has, (unsigned long long)most);
 }
 
 /* Bytes of a page with so many edges, which begins and ends within blocks. */
@@ -149,7 +184,7 @@ static uint64_t least_of(const td_hybrid_bytes *need, const td_packed_info *file
 static void count_least(td_hybrid_bytes *out, const td_program *program, const td_graph *graph,
                         const td_packed_info *file, const td_run_options *options, bool both, bool gpu)
 {
-    uint64_t word = largest_word(graph, both), given = td_hybrid_page_of(options->settings);
+    uint64_t word = td_hybrid_largest_word(graph, both), given = td_hybrid_page_of(options->settings);
     uint64_t smallest = given > 0 ? given : SMALLEST_PAGE, edges = word > smallest ? word : smallest;
     uint64_t page = page_bytes(graph, both, edges);
     out->least_gpu = gpu ? td_hybrid_gpu_host_bytes(program, graph, options, edges, true) : 0;
@@ -162,14 +197,23 @@ static void count_least(td_hybrid_bytes *out, const td_program *program, const t
 /* Host memory of the GPU. For a graph on disk, a GPU that leaves too little for pages is not used, unless the user
  * asked for it. */
 static td_status count_gpu(td_hybrid_bytes *need, const td_program *program, const td_graph *graph,
-                      const td_run_options *options, bool on_disk)
+                           const td_run_options *options, bool on_disk, bool both)
 {
-    uint64_t edges = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
-    uint64_t word = largest_word(graph, false), slot = word > edges && word <= TD_HYBRID_LARGEST_SLOT ? word : edges;
-    if (slot > graph->edges) slot = graph->edges;
+    uint64_t page = td_hybrid_page_edges(program, graph, options, on_disk, true, need->room);
+    bool asked = td_hybrid_use_of(options->settings) != TD_USE_AUTO;
+    if (options->gpu_memory > 0) {
+        td_status status = check_gpu(program, graph, options);
+        if (status == TD_NO_MEMORY && !asked) return TD_OK;
+        TD_CHECK(status);
+    }
+    uint64_t most = most_of_gpu(program, graph, options), edges = page < most ? page : most;
+    if (most > TD_HYBRID_LARGEST_SLOT) most = TD_HYBRID_LARGEST_SLOT;
+    uint64_t word = td_hybrid_largest_word(graph, both), slot = word > edges && word <= most ? word : edges;
+    uint64_t all = graph->edges * (both ? 2 : 1);
+    if (slot > all) slot = all;
     uint64_t bytes = td_hybrid_gpu_host_bytes(program, graph, options, slot, on_disk);
-    bool dear = on_disk && need->room < bytes + 2 * page_bytes(graph, false, word > edges ? word : edges);
-    if (dear && td_hybrid_use_of(options->settings) == TD_USE_AUTO) return TD_OK;
+    bool dear = on_disk && need->room < bytes + 2 * page_bytes(graph, both, word > edges ? word : edges);
+    if (dear && !asked) return TD_OK;
     td_gpu_memory taken;
     TD_CHECK(td_hybrid_gpu_measure(program, graph, options, slot, &taken));
     need->gpu = bytes;
@@ -199,7 +243,7 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     uint64_t taken = out->vertices + memory / 64 + out->tables;
     out->room = memory > taken ? memory - taken : 0;
     count_least(out, program, graph, file, options, both, gpu);
-    if (gpu) TD_CHECK(count_gpu(out, program, graph, options, on_disk));
+    if (gpu) TD_CHECK(count_gpu(out, program, graph, options, on_disk, both));
     out->room = out->room > out->gpu ? out->room - out->gpu : 0;
     uint64_t lists = out->edges * (k->first_hit && !graph->symmetric ? 2 : 1); /* pushes and pulls along different
                                                                                 * lists */

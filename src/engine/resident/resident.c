@@ -205,6 +205,8 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     TD_TRY(td_stream_synchronize(job.stream));
     run->seconds = td_seconds_since(job.run_began);
     td_gpu_stop_counting(&job);
+    if (job.balance == TD_BALANCE_IWB && job.traits->fused)
+        td_run_count(run, "tasks_moved", job.control->tasks_moved);
     TD_TRY(td_gpu_copy_result(&job));
     if (options->parents) TD_TRY(find_parents(&job));
 done:

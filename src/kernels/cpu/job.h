@@ -117,6 +117,7 @@ typedef struct td_cpu_job {
     bool has_limit;
     uint32_t limit;      /* iterations */
     td_share_out share;
+    bool stealing_given; /* the engine has set share.stealing itself */
     td_cpu_tally *tallies;
     td_barrier barrier;
     int step;            /* of program_between */

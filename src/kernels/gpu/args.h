@@ -35,8 +35,10 @@ typedef struct td_gpu_list {
     const void *weights;
 } td_gpu_list;
 
-/* A shard: consecutive vertices whose accumulators fit shared memory `copies` times (Garaph). */
+/* A shard: consecutive vertices whose accumulators fit shared memory `copies` times (Garaph), and where its edges are in
+ * one or two lists (of a graph whose values flow both ways). */
 typedef struct td_gpu_shard {
+    uint64_t begin[2], end[2];
     uint32_t first, count, copies;
 } td_gpu_shard;
 
@@ -90,6 +92,7 @@ typedef struct td_gpu_control {
     uint32_t left_count;          /* peeling: vertices that remain */
     uint32_t edge_count;          /* edges of the forest so far */
     uint32_t given;               /* changed vertices listed for the host */
+    uint64_t tasks_moved;         /* inter-warp balancing: tasks moved to shared memory, in the whole run */
     uint32_t barrier;             /* the word of the grid barrier */
     uint64_t survivor_count, scratch_count; /* sweeps: edges kept so far, edges put aside */
     uint64_t part_began;          /* survivor_count before the current part of the lists */
@@ -201,9 +204,9 @@ typedef struct td_apply_args {
 /* Gather-sums by shards. */
 typedef struct td_shard_args {
     td_gpu_state state;
-    td_gpu_list list;
+    td_gpu_list list[2];          /* the second is not used where shards have no edges in it */
+    const uint16_t *targets[2];   /* for every edge, its vertex relative to the shard's first */
     const td_gpu_shard *shards;
-    const uint16_t *targets;      /* for every edge, its vertex relative to the shard's first */
     uint32_t count;
 } td_shard_args;
 
@@ -254,6 +257,14 @@ typedef struct td_push_part_args {
                                    * prefix are still to be processed; 0: none */
     uint32_t bound;               /* priorities up to it are near */
 } td_push_part_args;
+
+/* Coop engine: pushes of consecutive entries of the frontier, along a part of their lists. */
+typedef struct td_push_queue_args {
+    td_push_part_args part;
+    const uint32_t *queue;
+    uint32_t count;
+    uint32_t balance;             /* td_balance, other than TD_BALANCE_WARP */
+} td_push_queue_args;
 
 /* Pushes along extracted lists. */
 typedef struct td_push_extracted_args {

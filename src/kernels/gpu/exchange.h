@@ -27,6 +27,25 @@ TD_KERNEL(take_frontier, td_exchange_args)
     }
 }
 
+/* Pushes of a queue in batches of a block's threads, which share the lists out by degree (expand.h). push_part divides
+ * the same work evenly among the lanes of every warp. */
+TD_KERNEL(push_queue, td_push_queue_args)
+{
+    const td_context c = kernel_context(&a.part.push.state);
+    push_round r = stream_round(&a.part.push, a.part.bound);
+    uint64_t pushed = 0, read = 0;
+    for (uint64_t base = (uint64_t)td_block() * TD_GPU_THREADS; base < a.count;
+         base += (uint64_t)td_blocks() * TD_GPU_THREADS) {
+        uint64_t i = base + td_thread();
+        push_task task = stream_task(&a.part, &r, i < a.count ? a.queue[i] : 0, i < a.count, &read);
+        if (a.balance == TD_BALANCE_THREAD) expand_lanes(&a.part.push, &c, &r, &task);
+        else expand_block(&a.part.push, &c, &r, task, a.balance == TD_BALANCE_IWB);
+        pushed += r.taken_edges;
+        r.taken_edges = 0;
+    }
+    end_push(&a.part.push.state, a.part.part.from_host, &r, pushed, read);
+}
+
 /* Lists the vertices that changed, with their values, for the host, and clears the bitmaps. */
 TD_KERNEL(list_changed, td_exchange_args)
 {

@@ -91,6 +91,16 @@ TD_DEVICE void expand_scanned(const td_push_args *a, const td_context *c, push_r
     }
 }
 
+/* Puts the tasks of the lanes that give one into a list in shared memory, with one atomic per warp. */
+TD_DEVICE void deposit(push_task *list, uint32_t *count, bool gives, push_task task)
+{
+    uint32_t lanes = TD_BALLOT(TD_ALL_LANES, gives), at = 0;
+    if (lanes == 0) return;
+    if (td_lane() == 0) at = TD_ADD(count, TD_POPCOUNT(lanes));
+    at = TD_SHUFFLE(TD_ALL_LANES, at, 0);
+    if (gives) list[at + TD_POPCOUNT(lanes & td_lanes_below())] = task;
+}
+
 TD_DEVICE void expand_medium_lanes(const td_push_args *a, const td_context *c, push_round *r, push_task task,
                                    uint32_t lanes)
 {
@@ -110,16 +120,17 @@ TD_DEVICE void expand_block(const td_push_args *a, const td_context *c, push_rou
     if (td_thread() < 4) TD_STORE(&counts[td_thread()], 0u);
     TD_BARRIER();
     bool is_large = task.degree > TD_GPU_THREADS, is_medium = !is_large && task.degree >= TD_WARP;
-    if (is_large) large[TD_ADD(&counts[0], 1u)] = task;
+    deposit(large, &counts[0], is_large, task);
     uint32_t medium = TD_BALLOT(TD_ALL_LANES, is_medium);
     if (td_lane() == 0) TD_ADD(&counts[3], TD_POPCOUNT(medium));
     TD_BARRIER();
     uint32_t mean = share ? (TD_LOAD(&counts[3]) + EXPAND_WARPS - 1) / EXPAND_WARPS : TD_WARP;
     bool gives = is_medium && TD_POPCOUNT(medium & td_lanes_below()) >= mean;
-    if (gives) spare[TD_ADD(&counts[1], 1u)] = task;
+    deposit(spare, &counts[1], gives, task);
     medium = TD_BALLOT(TD_ALL_LANES, is_medium && !gives);
     TD_BARRIER();
     uint32_t larges = TD_LOAD(&counts[0]), spares = TD_LOAD(&counts[1]);
+    if (td_thread() == 0 && spares > 0) TD_ADD(&a->state.control->tasks_moved, (uint64_t)spares);
     for (uint32_t l = 0; l < larges; l++) expand_one(a, c, r, &large[l], td_warp() * TD_WARP, TD_GPU_THREADS);
     expand_medium_lanes(a, c, r, task, medium);
     while (spares > 0) {

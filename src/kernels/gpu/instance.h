@@ -81,7 +81,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(take_changes), KERNEL(settle_changes), KERNEL(weigh_changes), KERNEL(end_changes),
 #endif
 #if PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
-    KERNEL(take_frontier), KERNEL(list_changed),
+    KERNEL(take_frontier), KERNEL(push_queue), KERNEL(list_changed),
 #endif
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),

@@ -42,6 +42,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(weigh_changes, td_changes_args);
     TD_GPU_KERNEL(end_changes, td_changes_args);
     TD_GPU_KERNEL(take_frontier, td_exchange_args);
+    TD_GPU_KERNEL(push_queue, td_push_queue_args);
     TD_GPU_KERNEL(list_changed, td_exchange_args);
     TD_GPU_KERNEL(priorities, td_loop_args);
     TD_GPU_KERNEL(priorities_otherwise, td_loop_args);
