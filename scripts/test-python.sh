@@ -39,6 +39,14 @@ check 'auditwheel makes it a manylinux wheel' env PATH="$(dirname "$python"):$PA
 wheel=$(echo "$work"/repaired/*manylinux*.whl)
 check 'the wheel is installed' "$python" -m pip install --quiet --no-deps "$wheel"
 check 'the tests pass' "$python" -m pytest -q -p no:cacheprovider tests/python
+scripts/setup.sh browser
+if "$python" -B tests/python/harness.py tests/python/test_browser.py >"$work/browser" 2>&1; then
+    check 'the page works in a browser' true
+elif [ $? -eq 77 ]; then
+    grep '^skip' "$work/browser"
+else
+    check 'the page works in a browser' sh -c "cat '$work/browser'; false"
+fi
 check 'the types are right' "$python" -m mypy --ignore-missing-imports python/tandem python/tandem_networkx
 
 suite() { # suite NAME PYTHON: NetworkX's suite
