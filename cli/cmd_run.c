@@ -8,6 +8,7 @@
 #include "output.h"
 #include "page_file.h"
 #include "report.h"
+#include "run_plot.h"
 #include "run_text.h"
 #include "standard_input.h"
 
@@ -29,7 +30,7 @@ typedef struct run_settings {
         *resume;
     uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
-    bool sync, async, parents, verify, header;
+    bool sync, async, parents, verify, header, plot;
     td_arg_pairs set;
 } run_settings;
 
@@ -77,6 +78,7 @@ static const td_arg_option options[] = {
            .most = 1e9),
     OPTION("trace", TEXT, trace, "FILE", "a timeline of the run, in Chrome's trace format"),
     OPTION("report", TEXT, report, "FILE", "a page (HTML) that shows the run, as of 'tandem report'; -: standard output"),
+    OPTION("plot", FLAG, plot, NULL, "draw the iterations small in the terminal, on standard error"),
     OPTION("repeat", COUNT, repeat, "N", "run N times and report the median time", .least = 1,
            .most = MOST_REPEATS),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
@@ -404,6 +406,7 @@ static td_status run_steps(job *self)
     TD_CHECK(load(self));
     TD_CHECK(run_program(self));
     show_run(self);
+    if (s->plot) TD_CHECK(td_plot_run(self->result));
     td_failure unchecked;
     td_status checked = verify(self);
     td_failure_keep(&unchecked);

@@ -37,6 +37,27 @@ contains "$out" '</html>' 'a page on standard output'
 succeeds report run.json -o -
 contains "$out" '</html>' 'a page of report on standard output'
 
+# --plot: the same curves small in the terminal. The levels are computed here from the report.
+export LC_ALL=C
+succeeds run bfs g.tg --source 1 --quiet --plot --json plot.json
+levels() { # KEY: eight heights, at least the lowest for anything above zero
+    grep -o "\"$1\": [0-9]*" plot.json | sed 's/.* //' | awk '{ v[NR] = $1; if ($1 > m) m = $1 } END {
+        for (i = 1; i <= NR; i++) { n = v[i] * 8 / m; c = int(n); if (c < n) c++; printf "%s", substr(" _.-=+*%#", c + 1, 1) }
+        print "" }'
+}
+rows=$(sed -n '/"rows"/,$p' plot.json)
+echo "$rows" >plot.json
+contains "$err" "active vertices $(levels active_vertices) " 'the plotted frontier'
+contains "$err" "edges           $(levels edges) " 'the plotted edges'
+equal "$out" '' 'standard output of a plot'
+narrow "$err" 'a plot'
+succeeds run circuit g.tg --quiet --plot --iterations 500
+contains "$err" 'iteration       0 .. 499; a column has the maximum of up to 13' 'a long plot'
+narrow "$err" 'a long plot'
+succeeds run sssp g.tg --source 1 --engine multi --devices emu:2 --quiet --plot
+contains_all "$err" 'the plot of two GPUs' 'bytes moved' 'emu:0' 'emu:1' 'by its virtual clock' 'n near'
+unset LC_ALL
+
 # Wrong usage, and files that are no reports: one line, and no page.
 rm -f run.html page.html both.html
 fails 2 '-o FILE is missing' report run.json
