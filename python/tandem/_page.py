@@ -32,7 +32,7 @@ def page(reports: Iterable[tuple[str, str]]) -> str:
 def _described(result: "Result") -> str:
     """The report with the facts about the graph that the tool would add."""
     graph = result.graph
-    facts = {"threads": graph.session.threads, "vertices": graph.vertices, "edges": graph.edges}
+    facts: dict[str, object] = {"threads": graph.session.threads, "vertices": graph.vertices, "edges": graph.edges}
     if graph.name:
         facts["input"] = graph.name
     return json.dumps({**facts, **result.stats()})
