@@ -41,8 +41,8 @@ const td_command td_cmd_report = {
     .options = options,
     .settings_bytes = sizeof(report_settings),
     .run = run_report,
-    .details = "The reports are those of 'tandem run --json FILE'; of several runs, each has a column, on common scales. "
-               "The page is one file that loads nothing.",
+    .details = "The reports are those of 'tandem run --json FILE'; of several runs, each has a column, on common "
+               "scales. The page is one file that loads nothing.",
     .examples = "tandem run bfs g.tg --source 17 --json run.json\n"
                 "tandem report run.json -o run.html\n"
                 "tandem report cpu.json gpu.json -o both.html",

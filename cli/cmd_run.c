@@ -26,8 +26,8 @@ enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *report, *checkpoint,
-        *resume;
+    const char *source, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *report,
+        *checkpoint, *resume;
     uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
     bool sync, async, parents, verify, header, plot;
@@ -77,7 +77,8 @@ static const td_arg_option options[] = {
     OPTION("top", COUNT, top, "N", "print the N vertices with the largest values, or the largest groups", .least = 1,
            .most = 1e9),
     OPTION("trace", TEXT, trace, "FILE", "a timeline of the run, in Chrome's trace format"),
-    OPTION("report", TEXT, report, "FILE", "a page (HTML) that shows the run, as of 'tandem report'; -: standard output"),
+    OPTION("report", TEXT, report, "FILE",
+           "a page (HTML) that shows the run, as of 'tandem report'; -: standard output"),
     OPTION("plot", FLAG, plot, NULL, "draw the iterations small in the terminal, on standard error"),
     OPTION("repeat", COUNT, repeat, "N", "run N times and report the median time", .least = 1,
            .most = MOST_REPEATS),

@@ -44,7 +44,10 @@ typedef struct plot {
     uint32_t first, rows, columns;
 } plot;
 
-static const td_iteration *row_at(const plot *self, uint32_t i) { return td_result_iteration(self->result, self->first + i); }
+static const td_iteration *row_at(const plot *self, uint32_t i)
+{
+    return td_result_iteration(self->result, self->first + i);
+}
 
 static uint32_t begin_of(const plot *self, uint32_t column)
 {

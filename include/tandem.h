@@ -860,8 +860,8 @@ TD_API td_status td_trace_json(td_session *session, const td_plan *plan, const t
                                const td_report_facts *facts, char **text);
 TD_API void td_text_free(char *text); /* NULL is fine */
 
-/* A page about one or several runs, from the texts of their reports: one HTML file that loads nothing (docs/guide/report.md).
- * A text that is no report is refused with TD_FORMAT. */
+/* A page about one or several runs, from the texts of their reports: one HTML file that loads nothing
+ * (docs/guide/report.md). A text that is no report is refused with TD_FORMAT. */
 typedef struct td_page_report {
     size_t size;      /* sizeof(td_page_report) */
     const char *name; /* for headings and messages; NULL: "report" */

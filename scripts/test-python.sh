@@ -3,7 +3,7 @@
 # PyPI; where PyPI cannot be reached it says so and ends with status 0.
 #
 # The wheel as `pip install .` builds it, checked by auditwheel; the guide's pages line by line; all tests with all
-# libraries that the package works with; the page about runs in Chromium (skipped visibly where there is none); the types
+# libraries that the package works with; the page about runs in Chromium (skipped visibly where there is none); types
 # by mypy; NetworkX's own suite through its harness, for the oldest and the newest NetworkX.
 set -eu
 cd "$(dirname "$0")/.."

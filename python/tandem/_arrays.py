@@ -32,7 +32,7 @@ def view(address: int | None, count: int, dtype: Any, owner: Any) -> np.ndarray:
 
 
 def _readable(array: np.ndarray) -> np.ndarray:
-    """The array as the library reads it: contiguous, aligned, in the processor's order of bytes; copied if it is not."""
+    """The array as the library reads it: contiguous, aligned, in the processor's order of bytes; a copy if need be."""
     return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
 
 

@@ -99,7 +99,8 @@ static void put_description(FILE *out, const td_page_run *run, const td_page_gro
     double most = largest(groups, of->value, &at);
     fprintf(out, "%s: %" PRIu32 " iterations in %" PRIu32 " columns, at most %s %s", of->title, run->row_count,
             groups->count, of->figure(text, most), of->unit);
-    fprintf(out, " at iteration %s; the table below has all columns", td_figure_count(text, run->rows[groups->of[at].first].number));
+    fprintf(out, " at iteration %s; the table below has all columns",
+            td_figure_count(text, run->rows[groups->of[at].first].number));
 }
 
 static void put_axis(FILE *out, const td_page_run *run)
@@ -194,8 +195,8 @@ static void put_state_row(FILE *out, const td_page_run *run, const td_page_group
 
 static void put_state_table(FILE *out, const td_page_run *run, const td_page_groups *groups)
 {
-    fputs("<div class=\"wide\"><table class=\"states\"><caption>Seconds of the iterations, by device</caption><thead><tr>"
-          "<th scope=\"col\">device</th>", out);
+    fputs("<div class=\"wide\"><table class=\"states\"><caption>Seconds of the iterations, by device</caption>"
+          "<thead><tr><th scope=\"col\">device</th>", out);
     for (int s = 0; s < TD_PAGE_STATES; s++)
         fprintf(out, "<th scope=\"col\"><span class=\"key s%d\"></span>%s</th>", s, state_names[s]);
     fputs("</tr></thead><tbody>", out);
@@ -208,7 +209,8 @@ static void put_timeline(FILE *out, const td_page_run *run, const td_page_groups
     char text[TD_FIGURE_TEXT];
     begin_figure(out, "timeline", "Where the time went, by device");
     for (int d = 0; d < run->device_count; d++) put_band(out, run, groups, d, all);
-    fprintf(out, "</div><div class=\"axis\"><span>0</span><span>%s</span></div></figure>\n", td_figure_seconds(text, all));
+    fprintf(out, "</div><div class=\"axis\"><span>0</span><span>%s</span></div></figure>\n",
+            td_figure_seconds(text, all));
     if (run->emulated)
         fputs("<p class=\"note\">A GPU of this run is emulated: lengths are seconds of the emulator, divided in the "
               "proportions of its virtual clock, and idle time is known only where GPUs wait for each other.</p>", out);
@@ -221,8 +223,8 @@ static void note_groups(FILE *out, const td_page_run *run, const td_page_groups 
 {
     char all[TD_FIGURE_TEXT], each[TD_FIGURE_TEXT], recorded[TD_FIGURE_TEXT];
     if (run->row_count < run->iterations)
-        fprintf(out, "<p class=\"note\">%s of %s iterations were recorded.</p>", td_figure_count(recorded, run->row_count),
-                td_figure_count(all, run->iterations));
+        fprintf(out, "<p class=\"note\">%s of %s iterations were recorded.</p>",
+                td_figure_count(recorded, run->row_count), td_figure_count(all, run->iterations));
     if (groups->size == 1) return;
     fprintf(out, "<p class=\"note groups\">%s iterations, a column for every %s: its height is their maximum (of bytes "
             "their sum), the line their mean, the colour the direction of most of their edges. Sums are exact.</p>",

@@ -74,7 +74,8 @@ static void divide(double seconds[TD_PAGE_STATES], double whole, double idle)
  * clock, and idle time has no meaning there: they divide the iteration in their proportion. */
 static void add_streaming(const td_page_run *run, const td_page_row *row, double seconds[TD_PAGE_STATES])
 {
-    double both = fmin(row->both, fmin(row->copy, row->compute)), copy = row->copy - both, compute = row->compute - both;
+    double both = fmin(row->both, fmin(row->copy, row->compute));
+    double copy = row->copy - both, compute = row->compute - both;
     double active = both + copy + compute;
     if (active <= 0) {
         seconds[TD_STATE_UNDIVIDED] += row->seconds;

@@ -1,5 +1,6 @@
 /* Iterations in groups: a page draws at most some hundred columns per run, each for as many consecutive iterations.
- * A group keeps sums, and the maximum where a sum would mean nothing; the page says how many iterations a column has. */
+ * A group keeps sums, and the maximum where a sum would mean nothing; the page says how many iterations a column
+ * has. */
 #ifndef TD_PAGE_GROUP_H
 #define TD_PAGE_GROUP_H
 

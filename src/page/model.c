@@ -45,7 +45,8 @@ static const char *text(taker *from, const char *key)
 static bool truth(taker *from, const char *key)
 {
     const td_json_value *found = member(from, key);
-    if (found != NULL && found->kind != TD_JSON_TRUE && found->kind != TD_JSON_FALSE) refuse(from, key, "true or false");
+    if (found != NULL && found->kind != TD_JSON_TRUE && found->kind != TD_JSON_FALSE)
+        refuse(from, key, "true or false");
     return found != NULL && found->kind == TD_JSON_TRUE;
 }
 
@@ -123,7 +124,8 @@ static td_status take_row(td_page_run *run, const td_json_value *object, td_page
                           td_page_row *row)
 {
     taker from = {run, object, "rows[].", TD_OK};
-    if (object->kind != TD_JSON_OBJECT) return td_fail(TD_FORMAT, "%s: \"rows\" has an entry that is no object", run->name);
+    if (object->kind != TD_JSON_OBJECT)
+        return td_fail(TD_FORMAT, "%s: \"rows\" has an entry that is no object", run->name);
     for (const td_json_value *at = td_json_first(object); at != NULL; at = td_json_next(&run->tree, object, at)) {
         take_member(&from, at, row);
         run->knows_useful = run->knows_useful || strcmp(at->key, "bytes_useful") == 0;
@@ -137,7 +139,8 @@ static td_status take_rows(td_page_run *run, taker *from, td_page_directions *di
 {
     const td_json_value *list = array(from, "rows");
     TD_CHECK(from->status);
-    if (list == NULL) return td_fail(TD_FORMAT, "%s has no \"rows\": it is not a report of 'tandem run --json'", run->name);
+    if (list == NULL)
+        return td_fail(TD_FORMAT, "%s has no \"rows\": it is not a report of 'tandem run --json'", run->name);
     TD_CHECK(TD_NEW_ZEROED(&run->rows, list->count, "rows of a report"));
     for (const td_json_value *at = td_json_first(list); at != NULL; at = td_json_next(&run->tree, list, at))
         TD_CHECK(take_row(run, at, directions, &run->rows[run->row_count++]));

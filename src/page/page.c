@@ -198,8 +198,8 @@ static const td_page_device *host_of(const td_page_run *run)
 static void put_memory(const page *self, const td_page_run *run)
 {
     const td_page_device *host = host_of(run);
-    put(self, "<section class=\"memory\"><h3>Memory</h3><div class=\"wide\"><table><caption>Promised by the plan and taken "
-              "at the peak</caption><thead><tr><th scope=\"col\">tier</th><th scope=\"col\">promised</th>"
+    put(self, "<section class=\"memory\"><h3>Memory</h3><div class=\"wide\"><table><caption>Promised by the plan and "
+              "taken at the peak</caption><thead><tr><th scope=\"col\">tier</th><th scope=\"col\">promised</th>"
               "<th scope=\"col\">taken</th><th scope=\"col\">free before</th><th></th></tr></thead><tbody>\n");
     if (host != NULL) put_tier(self, "host", host->graph, host->program, host->peak, host->free);
     else put_tier(self, "host", run->graph_bytes, run->program_bytes, run->run_peak, run->free_bytes);
@@ -219,9 +219,9 @@ static void put_devices(const page *self, const td_page_run *run)
 {
     if (run->device_count == 0) return;
     put(self, "<section class=\"devices\"><h3>Devices</h3><div class=\"wide\"><table><caption>What each device did"
-              "</caption><thead><tr><th scope=\"col\">device</th><th scope=\"col\">busy</th><th scope=\"col\">edges</th>"
-              "<th scope=\"col\">bytes in</th><th scope=\"col\">bytes out</th><th scope=\"col\">launches</th></tr></thead>"
-              "<tbody>\n");
+              "</caption><thead><tr><th scope=\"col\">device</th><th scope=\"col\">busy</th>"
+              "<th scope=\"col\">edges</th><th scope=\"col\">bytes in</th><th scope=\"col\">bytes out</th>"
+              "<th scope=\"col\">launches</th></tr></thead><tbody>\n");
     for (int i = 0; i < run->device_count; i++) {
         const td_page_device *device = &run->devices[i];
         put(self, "<tr data-device=\"");
@@ -272,12 +272,13 @@ static void put_columns(const page *self, int index)
     const td_page_run *run = &self->run[index];
     const td_page_groups *groups = &self->groups[index];
     if (groups->count == 0) return;
-    fprintf(self->out, "<p class=\"pick\"><label>Column <input type=\"range\" min=\"0\" max=\"%" PRIu32 "\" value=\"0\">"
-            "</label> <output aria-live=\"polite\"></output></p>\n<details><summary>All %" PRIu32
-            " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><thead><tr><th scope=\"col\">%s</th>"
-            "<th scope=\"col\">direction</th><th scope=\"col\">%s</th><th scope=\"col\">edges</th>"
+    fprintf(self->out, "<p class=\"pick\"><label>Column <input type=\"range\" min=\"0\" max=\"%" PRIu32 "\" "
+            "value=\"0\"></label> <output aria-live=\"polite\"></output></p>\n<details><summary>All %" PRIu32
+            " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><thead><tr>"
+            "<th scope=\"col\">%s</th><th scope=\"col\">direction</th><th scope=\"col\">%s</th><th scope=\"col\">edges</th>"
             "<th scope=\"col\">time</th>", groups->count - 1, groups->count,
-            groups->size > 1 ? "iterations" : "iteration", groups->size > 1 ? "most active vertices" : "active vertices");
+            groups->size > 1 ? "iterations" : "iteration",
+            groups->size > 1 ? "most active vertices" : "active vertices");
     if (self->scales.moved > 0) put(self, "<th scope=\"col\">moved</th>");
     if (run->knows_useful) put(self, "<th scope=\"col\">useful</th>");
     put(self, "</tr></thead><tbody>\n");
@@ -291,7 +292,8 @@ static void put_sums(const page *self, const td_page_run *run, const td_page_gro
     char text[TD_FIGURE_TEXT];
     for (uint32_t i = 0; i < groups->count; i++) moved += groups->of[i].moved, useful += groups->of[i].useful;
     if (moved <= 0) return;
-    put(self, "<table class=\"sums\"><caption>Bytes over links and from disk</caption><tbody><tr><th scope=\"row\">moved</th>");
+    put(self, "<table class=\"sums\"><caption>Bytes over links and from disk</caption><tbody><tr>"
+              "<th scope=\"row\">moved</th>");
     td_html_cell(self->out, "moved_in_all", td_figure_bytes, moved);
     put(self, "</tr>");
     if (run->knows_useful) {

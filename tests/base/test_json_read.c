@@ -4,12 +4,16 @@
 #include "base/json.h"
 #include "base/json_read.h"
 
-static td_status read_text(td_json_tree *tree, const char *text) { return td_json_read(tree, text, strlen(text), "it.json"); }
+static td_status read_text(td_json_tree *tree, const char *text)
+{
+    return td_json_read(tree, text, strlen(text), "it.json");
+}
 
 TEST(values_of_every_kind)
 {
     td_json_tree tree = {0};
-    CHECK_OK(read_text(&tree, " {\"a\": [1, -2.5e3, 0.25, true, false, null, \"x\"], \"b\": {\"c\": {}}, \"d\": []}\n"));
+    CHECK_OK(read_text(&tree, " {\"a\": [1, -2.5e3, 0.25, true, false, null, \"x\"], "
+                              "\"b\": {\"c\": {}}, \"d\": []}\n"));
     const td_json_value *root = tree.values, *list = td_json_member(&tree, root, "a");
     CHECK_EQ(root->kind, TD_JSON_OBJECT);
     CHECK_EQ(root->count, 3);
@@ -39,8 +43,9 @@ TEST(strings_are_decoded)
 TEST(what_is_no_json_is_refused)
 {
     static const char *const wrong[] = {
-        "", " ", "{", "}", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "[1 2]", "01", "-",
-        "+1", ".5", "1.", "1e", "1e999", "-1e999", "0x10", "NaN", "Infinity", "nul", "trueish", "\"a", "\"\\x\"", "\"\\u12\"",
+        "", " ", "{", "}", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "[1 2]", "01",
+        "-", "+1", ".5", "1.", "1e", "1e999", "-1e999", "0x10", "NaN", "Infinity", "nul", "trueish", "\"a", "\"\\x\"",
+        "\"\\u12\"",
         "\"\\u0000\"", "\"\\ud800\"", "\"\\udc00\\ud800\"", "\"\\ud800\\u0041\"", "\"\x01\"", "\"\n\"", "\"\xff\"",
         "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "1 2", "{} {}", "// c\n1", "{\"a\":1,\"a\":2}", "[1]]",
     };

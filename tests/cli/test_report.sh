@@ -42,7 +42,8 @@ export LC_ALL=C
 succeeds run bfs g.tg --source 1 --quiet --plot --json plot.json
 levels() { # KEY: eight heights, at least the lowest for anything above zero
     grep -o "\"$1\": [0-9]*" plot.json | sed 's/.* //' | awk '{ v[NR] = $1; if ($1 > m) m = $1 } END {
-        for (i = 1; i <= NR; i++) { n = v[i] * 8 / m; c = int(n); if (c < n) c++; printf "%s", substr(" _.-=+*%#", c + 1, 1) }
+        for (i = 1; i <= NR; i++) { n = v[i] * 8 / m; c = int(n); if (c < n) c++
+            printf "%s", substr(" _.-=+*%#", c + 1, 1) }
         print "" }'
 }
 rows=$(sed -n '/"rows"/,$p' plot.json)

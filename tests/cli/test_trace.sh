@@ -70,7 +70,8 @@ check() { # NAME OPTIONS: a run with a trace, and what the trace must be
     local name=$1
     shift
     succeeds run "$@" --json report.json --trace trace.json --quiet --verify
-    if python3 check.py trace.json report.json ${need:-} >.check 2>&1; then good; else bad "$name: $(tail -n 1 .check)"; fi
+    if python3 check.py trace.json report.json ${need:-} >.check 2>&1; then good
+    else bad "$name: $(tail -n 1 .check)"; fi
 }
 
 succeeds gen rmat --scale 8 --degree 8 --weights 1:63 -o g.tg

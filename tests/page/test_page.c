@@ -34,7 +34,8 @@ TEST(what_is_no_report_is_refused)
         {"{" HEAD ", \"plan\": [], \"rows\": []}", "\"plan\" is not an object"},
         {"{" HEAD ", \"plan\": {\"why\": 1}, \"rows\": []}", "\"plan.why\""},
         {"{" HEAD ", \"devices\": [{}], \"rows\": []}", "\"devices[].name\""},
-        {"{" HEAD ", \"devices\": [{\"name\": \"cpu\", \"edges\": null, \"peak_bytes\": true}], \"rows\": []}", "peak_bytes"},
+        {"{" HEAD ", \"devices\": [{\"name\": \"cpu\", \"edges\": null, \"peak_bytes\": true}], \"rows\": []}",
+         "peak_bytes"},
         {"{" HEAD ", \"converged\": 1, \"rows\": []}", "\"converged\" is not true or false"},
         {"{" HEAD ", \"rows\": []", "line 1"},
     };
@@ -61,8 +62,8 @@ TEST(texts_are_escaped_everywhere)
 {
     static const char *const forbidden[] = {"<script>alert", "<img", "onerror='", "\"&\"", NULL};
     char *html = NULL;
-    const char *json = "{\"program\": \"" EVIL "\", \"engine\": \"" EVIL "\", \"mode\": \"" EVIL "\", \"input\": \"" EVIL
-                       "\", \"verified\": \"" EVIL "\", \"plan\": {\"engine\": \"" EVIL "\", \"why\": \"" EVIL
+    const char *json = "{\"program\": \"" EVIL "\", \"engine\": \"" EVIL "\", \"mode\": \"" EVIL
+                       "\", \"input\": \"" EVIL "\", \"verified\": \"" EVIL "\", \"plan\": {\"engine\": \"" EVIL "\", \"why\": \"" EVIL
                        "\"}, \"result\": {\"digest\": \"" EVIL "\"}, \"devices\": [{\"name\": \"" EVIL
                        "\"}], \"rows\": [{\"direction\": \"" EVIL "\", \"edges\": 5, \"active_vertices\": 3}]}";
     CHECK_OK(td_page_make(&(td_page_source){"</h2><script>alert(3)</script>\"'<img>", json, strlen(json)}, 1, &html));
@@ -83,8 +84,9 @@ static char *long_report(uint32_t rows)
     FILE *file = open_memstream(&text, &bytes);
     fprintf(file, "{" HEAD ", \"iterations\": %u, \"devices\": [{\"name\": \"cpu\"}], \"rows\": [", rows);
     for (uint32_t i = 0; i < rows; i++)
-        fprintf(file, "%s{\"number\": %u, \"direction\": \"%s\", \"active_vertices\": %u, \"edges\": %u, \"start\": %u, "
-                "\"seconds\": 1}", i > 0 ? "," : "", i, i % 3 == 0 ? "pull" : "push", i == 54321 ? 777777u : i % 1000, i % 77, i);
+        fprintf(file, "%s{\"number\": %u, \"direction\": \"%s\", \"active_vertices\": %u, \"edges\": %u, "
+                "\"start\": %u, \"seconds\": 1}", i > 0 ? "," : "", i, i % 3 == 0 ? "pull" : "push",
+                i == 54321 ? 777777u : i % 1000, i % 77, i);
     fputs("]}", file);
     fclose(file);
     return text;
@@ -151,7 +153,8 @@ static void check_states(const char *json, const char *device, const double want
 }
 
 #define RUN(engine, devices, row) \
-    "{\"program\": \"bfs\", \"engine\": \"" engine "\", \"devices\": [" devices "], \"rows\": [{\"seconds\": 10, " row "}]}"
+    "{\"program\": \"bfs\", \"engine\": \"" engine "\", \"devices\": [" devices "], " \
+    "\"rows\": [{\"seconds\": 10, " row "}]}"
 #define GPU "{\"name\": \"cuda:0\"}"
 
 TEST(states_of_devices)

@@ -76,7 +76,7 @@ def test_the_page_has_the_figures_of_the_report_and_answers_clicks():
         check_figures(browser, results)
         # The scale.
         linear = heights(browser, "frontier")
-        assert len(linear) == 3 and max(max(h) for h in linear) == 100  # of three runs on one scale, the tallest fills it
+        assert len(linear) == 3 and max(max(h) for h in linear) == 100  # the tallest of three runs fills it
         browser.click("#scale")
         assert browser.evaluate("document.getElementById('scale').getAttribute('aria-pressed')") == "true"
         logarithmic = heights(browser, "frontier")
@@ -88,7 +88,8 @@ def test_the_page_has_the_figures_of_the_report_and_answers_clicks():
         browser.click("article [data-chart=frontier] svg", x=(count - 0.5) / count)
         row = results[0].rows[-1]
         said = browser.evaluate("document.querySelector('article output').textContent")
-        assert said.startswith(f"iteration {row.number}, direction {row.direction}, active vertices {row.active_vertices:,}")
+        assert said.startswith(f"iteration {row.number}, direction {row.direction}, "
+                               f"active vertices {row.active_vertices:,}"), said
         browser.evaluate("document.querySelector('article .pick input').focus()")
         browser.key("ArrowLeft", 37)
         row = results[0].rows[-2]
@@ -155,7 +156,8 @@ def test_a_screen_reader_gets_names_for_everything():
         assert any("computing" in text for text in named("image"))
         assert named("button") == ["Logarithmic scale"] and len(named("slider")) == 1
         assert any(n["role"]["value"] == "status" for n in nodes)  # what the slider chose is spoken
-        assert "active vertices" in browser.evaluate("document.querySelector('.pick input').getAttribute('aria-valuetext')")
+        chosen = browser.evaluate("document.querySelector('.pick input').getAttribute('aria-valuetext')")
+        assert "active vertices" in chosen
         assert len(named("heading")) >= 5 and len(named("table")) >= 4
         assert browser.evaluate("[...document.querySelectorAll('thead th:not(:empty), tbody th')].every(h => h.scope)")
 
@@ -181,7 +183,8 @@ def test_a_hostile_report_runs_nothing():
         assert evil in browser.evaluate("document.querySelector('.plan').textContent")
         assert browser.complaints() == []
         # The test sees what it looks for: the policy stops a script that is there all the same.
-        path.write_text(path.read_text().replace("</main>", "<script>window.hit=6</script><img src=http://x.invalid/></main>"))
+        forbidden = "<script>window.hit=6</script><img src=http://x.invalid/></main>"
+        path.write_text(path.read_text().replace("</main>", forbidden))
         browser.open(path)
         assert browser.evaluate("window.hit") is None
         assert len(browser.complaints()) >= 2
