@@ -25,8 +25,9 @@ from ._session import Session, default_session
 
 __version__: str = _library.version
 __all__ = ["Graph", "Result", "Plan", "Edges", "Row", "Session", "default_session", "programs", "Program", "Parameter",
-           "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage", "NotFound",
-           "InputOutput", "Format", "Corrupt", "Limit", "Unsupported", "Cancelled", "Device", "Verify", "Internal", "Forked"]
+           "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage",
+           "NotFound", "InputOutput", "Format", "Corrupt", "Limit", "Unsupported", "Cancelled", "Device", "Verify",
+           "Internal", "Forked"]
 
 
 def _engines() -> dict[str, str]:

@@ -275,8 +275,8 @@ static void put_columns(const page *self, int index)
     fprintf(self->out, "<p class=\"pick\"><label>Column <input type=\"range\" min=\"0\" max=\"%" PRIu32 "\" "
             "value=\"0\"></label> <output aria-live=\"polite\"></output></p>\n<details><summary>All %" PRIu32
             " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><thead><tr>"
-            "<th scope=\"col\">%s</th><th scope=\"col\">direction</th><th scope=\"col\">%s</th><th scope=\"col\">edges</th>"
-            "<th scope=\"col\">time</th>", groups->count - 1, groups->count,
+            "<th scope=\"col\">%s</th><th scope=\"col\">direction</th><th scope=\"col\">%s</th>"
+            "<th scope=\"col\">edges</th><th scope=\"col\">time</th>", groups->count - 1, groups->count,
             groups->size > 1 ? "iterations" : "iteration",
             groups->size > 1 ? "most active vertices" : "active vertices");
     if (self->scales.moved > 0) put(self, "<th scope=\"col\">moved</th>");

@@ -63,8 +63,8 @@ TEST(texts_are_escaped_everywhere)
     static const char *const forbidden[] = {"<script>alert", "<img", "onerror='", "\"&\"", NULL};
     char *html = NULL;
     const char *json = "{\"program\": \"" EVIL "\", \"engine\": \"" EVIL "\", \"mode\": \"" EVIL
-                       "\", \"input\": \"" EVIL "\", \"verified\": \"" EVIL "\", \"plan\": {\"engine\": \"" EVIL "\", \"why\": \"" EVIL
-                       "\"}, \"result\": {\"digest\": \"" EVIL "\"}, \"devices\": [{\"name\": \"" EVIL
+                       "\", \"input\": \"" EVIL "\", \"verified\": \"" EVIL "\", \"plan\": {\"engine\": \"" EVIL
+                       "\", \"why\": \"" EVIL "\"}, \"result\": {\"digest\": \"" EVIL "\"}, \"devices\": [{\"name\": \"" EVIL
                        "\"}], \"rows\": [{\"direction\": \"" EVIL "\", \"edges\": 5, \"active_vertices\": 3}]}";
     CHECK_OK(td_page_make(&(td_page_source){"</h2><script>alert(3)</script>\"'<img>", json, strlen(json)}, 1, &html));
     const char *found = find_any(html, forbidden);

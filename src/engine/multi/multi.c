@@ -497,8 +497,9 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
-    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(LIST, busy),
-    COLUMN(U64, edges_stolen), COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, bytes_direct),
+    COLUMN(LIST, busy),
+    COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
+    COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, bytes_direct),
     COLUMN(U64, bytes_relayed), COLUMN(U32, operations),
     COLUMN(REAL, predicted_seconds), COLUMN(REAL, longest_seconds), COLUMN(REAL, idle_share),
     COLUMN(REAL, decide_seconds), COLUMN(REAL, computing_seconds), COLUMN(REAL, packing_seconds),
