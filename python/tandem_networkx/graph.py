@@ -23,7 +23,7 @@ class Structure:
         self.directed, self.multi = graph.is_directed(), graph.is_multigraph()
         self.nodes = list(graph)
         count = len(self.nodes)
-        self.plain = set(map(type, self.nodes)) <= {int} and self.nodes == list(range(count))
+        self.plain = all(type(node) is int for node in self.nodes) and self.nodes == list(range(count))
         self.place = None if self.plain else {node: i for i, node in enumerate(self.nodes)}
         self.objects: np.ndarray | None = None
         self._read(graph.adj if not hasattr(graph, "_adj") else graph._adj)
@@ -179,13 +179,6 @@ class Weights:
         return values if self.whole else values / 2.0 ** self.scale  # type: ignore[operator]
 
 
-def _filled(adj: Any) -> bool:
-    """Whether any edge has attributes; for rows that are plain dicts without a step of the interpreter per row."""
-    if set(map(type, adj.values())) == {dict}:
-        return any(map(any, map(dict.values, adj.values())))
-    return any(chain.from_iterable(row.values() for row in adj.values()))
-
-
 class TandemGraph:
     """A graph of NetworkX's, converted. It answers as the original does, which it keeps."""
 
@@ -236,7 +229,7 @@ class TandemGraph:
     def values(self, attribute: str) -> np.ndarray:
         """The numbers of an attribute in the order of rows, 1 where it is missing."""
         adj = self._nx._adj
-        if not self.structure.multi and not _filled(adj):
+        if not self.structure.multi and not any(chain.from_iterable(row.values() for row in adj.values())):
             return np.ones(self.structure.edges, np.int64)  # no edge has any attribute
         if self.structure.multi:
             found = [data.get(attribute, 1) for row in adj.values() for keys in row.values() for data in keys.values()]
