@@ -6,7 +6,9 @@
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
+#include "page_file.h"
 #include "report.h"
+#include "run_plot.h"
 #include "run_text.h"
 #include "standard_input.h"
 
@@ -17,17 +19,18 @@
 #include "base/size.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *checkpoint,
-        *resume;
+    const char *source, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *report,
+        *checkpoint, *resume;
     uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
-    bool sync, async, parents, verify, header;
+    bool sync, async, parents, verify, header, plot;
     td_arg_pairs set;
 } run_settings;
 
@@ -74,6 +77,9 @@ static const td_arg_option options[] = {
     OPTION("top", COUNT, top, "N", "print the N vertices with the largest values, or the largest groups", .least = 1,
            .most = 1e9),
     OPTION("trace", TEXT, trace, "FILE", "a timeline of the run, in Chrome's trace format"),
+    OPTION("report", TEXT, report, "FILE",
+           "a page (HTML) that shows the run, as of 'tandem report'; -: standard output"),
+    OPTION("plot", FLAG, plot, NULL, "draw the iterations small in the terminal, on standard error"),
     OPTION("repeat", COUNT, repeat, "N", "run N times and report the median time", .least = 1,
            .most = MOST_REPEATS),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a parameter of the program or the engine; may be repeated"),
@@ -128,16 +134,19 @@ static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-
 static td_status check_targets(const run_settings *s, const char *graph)
 {
     const td_common *common = &s->build.common;
-    const char *paths[] = {s->output, s->trace};
-    int on_stdout = is_stdout(s->output) + is_stdout(s->trace) + is_stdout(common->json) + (s->top > 0);
+    static const char *const names[] = {"--output", "--trace", "--report"};
+    const char *paths[] = {s->output, s->trace, s->report};
+    int on_stdout = is_stdout(s->output) + is_stdout(s->trace) + is_stdout(s->report) + is_stdout(common->json) +
+                    (s->top > 0);
     if (on_stdout > 1)
-        return td_fail(TD_USAGE, "only one of --output, --json, --trace and --top can go to standard output");
-    if (s->trace != NULL && s->output != NULL && strcmp(s->trace, s->output) == 0)
-        return td_fail(TD_USAGE, "--trace would overwrite --output '%s'", s->output);
+        return td_fail(TD_USAGE, "only one of --output, --json, --trace, --report and --top can go to standard output");
     TD_CHECK(td_report_check_target(common, graph));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         if (paths[i] == NULL || is_stdout(paths[i])) continue;
-        TD_CHECK(td_output_spares(graph, i == 0 ? "--output" : "--trace", paths[i]));
+        for (int other = 0; other < i; other++)
+            if (paths[other] != NULL && strcmp(paths[other], paths[i]) == 0)
+                return td_fail(TD_USAGE, "%s would overwrite %s '%s'", names[i], names[other], paths[i]);
+        TD_CHECK(td_output_spares(graph, names[i], paths[i]));
         TD_CHECK(td_report_check_target(common, paths[i]));
         TD_CHECK(td_place_check(paths[i]));
     }
@@ -330,24 +339,41 @@ static void show_run(const job *self)
                                .seconds = td_median(sorted, (int)repeats), .repeats = repeats});
 }
 
+/* The report as it is at the end: with everything that the command did. */
+static td_status begin_report(job *self, td_report *out, const char *target)
+{
+    char *text = NULL;
+    uint64_t load_peak = self->report.load_peak, run_peak = self->report.run_peak;
+    TD_CHECK(td_report_json(self->session, self->plan, self->result, &self->report, &text));
+    td_status status = td_report_begin(out, target, "run", td_session_threads(self->session));
+    if (status == TD_OK) {
+        td_json_string(&out->json, "input", td_shown_path(self->path));
+        td_ordering_json(&out->json, &self->ordering);
+        td_graph_json(&out->json, self->graph);
+        td_memory_json(&out->json, self->graph, load_peak > run_peak ? load_peak : run_peak);
+        td_json_members(&out->json, text);
+    }
+    td_text_free(text);
+    return status;
+}
+
 static td_status write_report(job *self)
 {
     td_report out = {0};
-    char *text = NULL;
     const char *target = self->settings->build.common.json;
-    uint64_t load_peak = self->report.load_peak, run_peak = self->report.run_peak;
+    return target == NULL ? TD_OK : td_report_end(&out, begin_report(self, &out, target));
+}
+
+static td_status write_page(job *self)
+{
+    td_report out = {0};
+    char *text = NULL;
+    const char *target = self->settings->report;
     if (target == NULL) return TD_OK;
-    TD_CHECK(td_report_json(self->session, self->plan, self->result, &self->report, &text));
-    td_status status = td_report_begin(&out, target, "run", td_session_threads(self->session));
-    if (status == TD_OK) {
-        td_json_string(&out.json, "input", td_shown_path(self->path));
-        td_ordering_json(&out.json, &self->ordering);
-        td_graph_json(&out.json, self->graph);
-        td_memory_json(&out.json, self->graph, load_peak > run_peak ? load_peak : run_peak);
-        td_json_members(&out.json, text);
-    }
-    td_text_free(text);
-    return td_report_end(&out, status);
+    TD_CHECK(td_report_take(&out, begin_report(self, &out, target), &text));
+    td_status status = td_page_write_text(self->program, text, target);
+    free(text); /* open_memstream's */
+    return status;
 }
 
 static td_status write_trace(job *self)
@@ -381,6 +407,7 @@ static td_status run_steps(job *self)
     TD_CHECK(load(self));
     TD_CHECK(run_program(self));
     show_run(self);
+    if (s->plot) TD_CHECK(td_plot_run(self->result));
     td_failure unchecked;
     td_status checked = verify(self);
     td_failure_keep(&unchecked);
@@ -391,6 +418,7 @@ static td_status run_steps(job *self)
         td_info("the result was not kept: add --top 10 to see its largest values, or --output FILE for all of it");
     if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
     TD_CHECK(write_report(self));
+    TD_CHECK(write_page(self));
     TD_CHECK(write_trace(self));
     if (checked == TD_OK) return check_converged(self);
     td_failure_set(&unchecked);

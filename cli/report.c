@@ -40,13 +40,28 @@ done:
     return status;
 }
 
-td_status td_report_end(td_report *report, td_status status)
+static td_status finish(td_report *report, td_status status)
 {
-    if (report->json.file == NULL) return status;
     td_json_end_object(&report->json);
     td_status closed = td_json_close(&report->json);
     if (fclose(report->json.file) != 0 && closed == TD_OK) closed = td_fail_errno(TD_NO_MEMORY, errno, "JSON report");
-    if (status == TD_OK) status = closed;
+    return status == TD_OK ? closed : status;
+}
+
+td_status td_report_take(td_report *report, td_status status, char **text)
+{
+    if (report->json.file == NULL) return status;
+    status = finish(report, status);
+    if (status == TD_OK) *text = report->text;
+    else free(report->text);
+    *report = (td_report){0};
+    return status;
+}
+
+td_status td_report_end(td_report *report, td_status status)
+{
+    if (report->json.file == NULL) return status;
+    status = finish(report, status);
     if (status == TD_OK) status = write_out(report);
     free(report->text); /* open_memstream's */
     *report = (td_report){0};

@@ -23,6 +23,9 @@ td_status td_report_begin(td_report *report, const char *target, const char *com
  * writes nothing and returns the status. */
 td_status td_report_end(td_report *report, td_status status);
 
+/* The same, but hands the text over, which the caller frees with free(), instead of writing it. */
+td_status td_report_take(td_report *report, td_status status, char **text);
+
 /* Refuses a --json that would overwrite `path`, the file the command reads or writes. */
 td_status td_report_check_target(const td_common *common, const char *path);
 

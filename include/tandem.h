@@ -861,6 +861,17 @@ TD_API td_status td_trace_json(td_session *session, const td_plan *plan, const t
                                const td_report_facts *facts, char **text);
 TD_API void td_text_free(char *text); /* NULL is fine */
 
+/* A page about one or several runs, from the texts of their reports: one HTML file that loads nothing
+ * (docs/guide/report.md). A text that is no report is refused with TD_FORMAT. */
+typedef struct td_page_report {
+    size_t size;      /* sizeof(td_page_report) */
+    const char *name; /* for headings and messages; NULL: "report" */
+    const char *json; /* of td_report_json, or of 'tandem run --json' */
+    uint64_t bytes;   /* of it; 0: up to its NUL */
+} td_page_report;
+
+TD_API td_status td_page_html(const td_page_report *const *reports, int count, char **html); /* td_text_free frees it */
+
 /* The `most` vertices with the largest values; for programs whose values name a
  * group (components), the `most` largest groups with their sizes. Fills *count
  * elements of the two arrays. */

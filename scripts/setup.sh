@@ -113,6 +113,14 @@ note_optional() {
     done
 }
 
+# `setup.sh browser`: for the tests that open pages in a real browser; nothing else needs one.
+if [ "${1:-}" = browser ]; then
+    have chromium || have chromium-browser || have google-chrome && exit 0
+    if [ "${TANDEM_NO_INSTALL:-0}" = 0 ] && have apt-get; then install_packages chromium && exit 0; fi
+    say "no chromium: the tests in a browser are skipped (Debian: apt-get install --no-install-recommends chromium)"
+    exit 0
+fi
+
 look
 [ $((${#mandatory[@]} + ${#optional[@]})) -eq 0 ] && exit 0
 

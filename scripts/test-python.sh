@@ -2,8 +2,9 @@
 # test-python.sh BUILD: everything about the Python package, in fresh virtual environments with packages by name from
 # PyPI; where PyPI cannot be reached it says so and ends with status 0.
 #
-# The wheel as `pip install .` builds it, checked by auditwheel; all tests with all libraries that the package works
-# with; the types by mypy; NetworkX's own suite through its harness, for the oldest and the newest NetworkX.
+# The wheel as `pip install .` builds it, checked by auditwheel; the guide's pages line by line; all tests with all
+# libraries that the package works with; the page about runs in Chromium (skipped visibly where there is none); types
+# by mypy; NetworkX's own suite through its harness, for the oldest and the newest NetworkX.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -38,7 +39,17 @@ check 'auditwheel makes it a manylinux wheel' env PATH="$(dirname "$python"):$PA
     -w "$work/repaired" "$wheel"
 wheel=$(echo "$work"/repaired/*manylinux*.whl)
 check 'the wheel is installed' "$python" -m pip install --quiet --no-deps "$wheel"
-check 'the tests pass' "$python" -m pytest -q -p no:cacheprovider tests/python
+check "the guide's pages, line by line" "$python" -m pytest -q -p no:cacheprovider tests/python/test_guide.py
+check 'the tests pass' "$python" -m pytest -q -p no:cacheprovider --ignore tests/python/test_guide.py \
+    --ignore tests/python/test_browser.py tests/python
+scripts/setup.sh browser
+if "$python" -B tests/python/harness.py tests/python/test_browser.py >"$work/browser" 2>&1; then
+    check 'the page works in a browser' true
+elif [ $? -eq 77 ]; then
+    grep '^skip' "$work/browser"
+else
+    check 'the page works in a browser' sh -c "cat '$work/browser'; false"
+fi
 check 'the types are right' "$python" -m mypy --ignore-missing-imports python/tandem python/tandem_networkx
 
 suite() { # suite NAME PYTHON: NetworkX's suite

@@ -17,6 +17,7 @@ from . import _library
 from ._graph import Graph
 from ._library import (Cancelled, Corrupt, Device, Error, Format, Forked, InputOutput, Internal, Invalid, Limit,
                        NoMemory, NotFound, Unsupported, Usage, Verify)
+from ._page import page, report
 from ._programs import PROGRAMS as programs
 from ._programs import Parameter, Program
 from ._result import Edges, Plan, Result, Row
@@ -24,8 +25,9 @@ from ._session import Session, default_session
 
 __version__: str = _library.version
 __all__ = ["Graph", "Result", "Plan", "Edges", "Row", "Session", "default_session", "programs", "Program", "Parameter",
-           "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage", "NotFound", "InputOutput",
-           "Format", "Corrupt", "Limit", "Unsupported", "Cancelled", "Device", "Verify", "Internal", "Forked"]
+           "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage",
+           "NotFound", "InputOutput", "Format", "Corrupt", "Limit", "Unsupported", "Cancelled", "Device", "Verify",
+           "Internal", "Forked"]
 
 
 def _engines() -> dict[str, str]:

@@ -31,6 +31,11 @@ def view(address: int | None, count: int, dtype: Any, owner: Any) -> np.ndarray:
     return np.asarray(_View(address, count, np.dtype(dtype).str, owner))
 
 
+def _readable(array: np.ndarray) -> np.ndarray:
+    """The array as the library reads it: contiguous, aligned, in the processor's order of bytes; a copy if need be."""
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
+
+
 def whole(values: Any, name: str) -> np.ndarray:
     """Ids as a contiguous array of integers that the library reads as it is."""
     array = np.asarray(values)
@@ -40,7 +45,7 @@ def whole(values: Any, name: str) -> np.ndarray:
         return np.empty(0, np.uint32)
     if array.dtype == bool or array.dtype.kind not in "iu":
         raise TypeError(f"{name} has numbers of type {array.dtype}; ids are integers")
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return _readable(array)
 
 
 def numbers(values: Any, name: str, count: int) -> np.ndarray | None:
@@ -56,7 +61,7 @@ def numbers(values: Any, name: str, count: int) -> np.ndarray | None:
         raise TypeError(f"{name} has values of type {array.dtype}; weights are numbers")
     if array.dtype.newbyteorder("=") not in TYPES:  # float16, long double
         array = array.astype(np.float64)
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return _readable(array)
 
 
 def given(array: np.ndarray | None) -> Array:

@@ -416,7 +416,7 @@ class Graph(Programs):
         if settings or any(value is not None for value in parameters.values()):
             request.settings = self._settings(program, parameters, settings or {}, kept)
         if progress:
-            request.progress = _progress(progress, program, kept)
+            request.progress = _progress(progress, program, kept, self._session)
         budget = parse_size(memory, "memory")
         limit = iterations or PROGRAMS[program].iterations or 1
         quick = self._edges <= QUICK_EDGES and self._edges * limit <= QUICK_WORK and not progress
@@ -523,24 +523,31 @@ def _share(edges: Any) -> float:
     return float(edges) if not isinstance(edges, str) else float(parse_size(edges, "gpu_edges"))
 
 
-def _progress(wanted: Any, program: str, kept: list) -> Any:
-    """The callback of a run: a bar, or the user's function."""
-    if callable(wanted):
-        def report(context: Any, row: Any) -> bool:
-            return wanted(_row(row.contents)) is not False
-    else:
-        bar = _bar(program)
+def _progress(wanted: Any, program: str, kept: list, session: Session) -> Any:
+    """The callback of a run: a bar, or the user's function. What it raises stops the run and is raised by the call."""
+    tell = wanted if callable(wanted) else _teller(program, kept)
 
-        def report(context: Any, row: Any) -> bool:
-            found = row.contents
-            if bar is not None:
-                bar.update(1)
-                bar.set_postfix_str(f"change {found.change:.3g}" if found.change else f"{found.active_vertices} active")
-            return True
-        kept.append(bar)
+    def report(context: Any, row: Any) -> bool:
+        try:
+            return tell(_row(row.contents)) is not False
+        except BaseException as raised:
+            session._raised = session._raised or raised
+            return False
     function = ITERATION_FN(report)
     kept.append(function)
     return function
+
+
+def _teller(program: str, kept: list) -> Callable[[Any], None]:
+    """Shows iterations in a bar, if tqdm is installed."""
+    bar = _bar(program)
+    kept.append(bar)
+
+    def tell(row: Any) -> None:
+        if bar is not None:
+            bar.update(1)
+            bar.set_postfix_str(f"change {row.change:.3g}" if row.change else f"{row.active_vertices} active")
+    return tell
 
 
 def _bar(program: str) -> Any:

@@ -241,6 +241,10 @@ class ResultFacts(Sized):
                 ("checkpoint_waited_last", c_double), ("open_seconds", c_double)]
 
 
+class PageReport(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("json", c_char_p), ("bytes", c_uint64)]
+
+
 class Summary(Sized):
     _fields_ = [("size", c_size_t), ("reached", c_uint64), ("lowest", c_double), ("highest", c_double),
                 ("sum", c_double), ("groups", c_uint64), ("largest", c_uint64), ("digest", c_uint64)]
@@ -319,6 +323,7 @@ SIGNATURES = {
     "td_result_top": (STATUS_CODE, [P, P, c_uint64, P, P, POINTER(c_uint64)]),
     "td_result_save": (STATUS_CODE, [P, P, TEXT, TEXT]),
     "td_report_json": (STATUS_CODE, [P, P, P, P, POINTER(c_void_p)]),
+    "td_page_html": (STATUS_CODE, [POINTER(POINTER(PageReport)), c_int, POINTER(c_void_p)]),
     "td_text_free": (None, [c_void_p]),
 }
 for _name, (_result, _arguments) in SIGNATURES.items():

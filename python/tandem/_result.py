@@ -284,6 +284,12 @@ class Result:
         finally:
             lib.td_text_free(text)
 
+    def report(self, path: Any = None) -> str:
+        """A page (HTML, one file that loads nothing) that shows the run: the plan, its iterations, where the time went,
+        memory. Written to `path` if one is given; `tandem.report` puts several runs side by side."""
+        from ._page import report
+        return report([self], path)
+
     def verify(self) -> str:
         """Checks the claims that a correct result fulfils, and says which; raises `tandem.Verify` if one does not
         hold."""

@@ -8,7 +8,7 @@ import threading
 import weakref
 from typing import Any, Callable
 
-from ._library import (Error, Forked, OptionName, SessionOptions, check, failure, lib)
+from ._library import (Error, Forked, OptionName, SessionOptions, Usage, check, failure, lib)
 
 __all__ = ["Session", "default_session"]
 
@@ -66,7 +66,7 @@ def _in_child() -> None:
     _pid, _inherited, _default, _default_lock = os.getpid(), _why, None, threading.Lock()
     for session in list(_sessions):
         session._handle = None  # its threads are the parent's; what it holds is lost with them
-        session._busy = threading.Lock()
+        session._busy, session._caller, session._raised = threading.Lock(), None, None
 
 
 _why: str | None = None
@@ -91,6 +91,8 @@ class Session:
         self._threads, self._budget = int(threads), parse_size(memory, "memory")
         self._handle: int | None = None
         self._busy = threading.Lock()
+        self._caller: int | None = None  # the thread in the library, whose callbacks may not call again
+        self._raised: BaseException | None = None  # by a progress function of the call
         self._opened: str | None = None
         self._open()
 
@@ -148,22 +150,39 @@ class Session:
     # Calls.
 
     def _call(self, quick: bool, function: Callable[..., int], *arguments: Any, memory: int = 0) -> None:
-        """Calls the library with this session as its first argument; raises what it fails with."""
+        """Calls the library with this session as its first argument; raises what it fails with, or what a progress
+        function raised meanwhile."""
+        if self._caller == threading.get_ident():
+            raise Usage("a progress function cannot call the session that runs it, and would wait for itself: use a "
+                        "graph of another session (graph.on(tandem.Session()))")
         handle = self.handle
         with self._busy:
+            self._raised = None
             if memory:
                 check(lib.td_session_set_budget(handle, memory))
             try:
                 if quick or threading.current_thread() is not threading.main_thread():
-                    status = function(handle, *arguments)
-                    if status:
-                        raise failure(status)
+                    failed = self._enter(handle, function, arguments)
                 else:
-                    self._call_watched(handle, function, arguments)
+                    failed = self._call_watched(handle, function, arguments)
             finally:
+                raised, self._raised = self._raised, None
                 lib.td_session_cancel_clear(handle)
                 if memory:
                     lib.td_session_set_budget(handle, self._budget)
+        if raised is not None:
+            raise raised
+        if failed is not None:
+            raise failed
+
+    def _enter(self, handle: int, function: Callable[..., int], arguments: tuple) -> Error | None:
+        """The call itself, by the thread that makes it; what it failed with."""
+        self._caller = threading.get_ident()
+        try:
+            status = function(handle, *arguments)
+            return failure(status) if status else None
+        finally:
+            self._caller = None
 
     def _make(self, quick: bool, destroy: Callable[[int], None], function: Callable[..., int], *arguments: Any,
               memory: int = 0) -> int:
@@ -177,16 +196,19 @@ class Session:
             raise
         return made.value  # type: ignore[return-value]
 
-    def _call_watched(self, handle: int, function: Callable[..., int], arguments: tuple) -> None:
-        """The call runs in a worker thread while the main thread takes signals."""
+    def _call_watched(self, handle: int, function: Callable[..., int], arguments: tuple) -> Error | None:
+        """The call runs in a worker thread while the main thread takes signals; what it failed with."""
         outcome: list[Error | None] = []
-        begun, ended = threading.Event(), threading.Event()
+        gate, begun, ended = threading.Lock(), threading.Event(), threading.Event()
+        given_up = False
 
         def work() -> None:
-            begun.set()
+            with gate:  # a thread that comes too late does nothing: what the call would read may be gone
+                if given_up:
+                    return
+                begun.set()
             try:
-                status = function(handle, *arguments)
-                outcome.append(failure(status) if status else None)
+                outcome.append(self._enter(handle, function, arguments))
             finally:
                 ended.set()
 
@@ -199,8 +221,10 @@ class Session:
                     started = True
                     worker.start()
                 if interrupt is not None:
-                    if not begun.wait(1):
-                        break  # it was interrupted before the worker was there
+                    with gate:
+                        given_up = not begun.is_set()  # it was interrupted before the worker was there
+                    if given_up:
+                        break
                     lib.td_session_cancel(handle)
                 if ended.wait(POLL_SECONDS):
                     break
@@ -210,8 +234,7 @@ class Session:
             worker.join()
         if interrupt is not None:
             raise interrupt
-        if outcome and outcome[0] is not None:
-            raise outcome[0]
+        return outcome[0] if outcome else None
 
 
 def _destroy(handle: int, pid: int) -> None:

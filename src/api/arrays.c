@@ -13,6 +13,8 @@ static td_status take_options(const td_graph_options *given, td_build_options *b
     if (options.columns != NULL) return td_fail(TD_USAGE, "td_graph_options.columns: arrays have no columns");
     if (options.edges == TD_PLACE_DISK || options.edges == TD_PLACE_MAPPED)
         return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
+    if (options.check)
+        return td_fail(TD_USAGE, "td_graph_options.check is for files; arrays are checked in any case: leave it out");
     return TD_OK;
 }
 

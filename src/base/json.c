@@ -1,5 +1,7 @@
 #include "base/json.h"
 
+#include "base/json_read.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,9 +10,8 @@
 
 void td_json_open(td_json *json, FILE *file) { *json = (td_json){.file = file}; }
 
-/* The bytes of the UTF-8 character at `p`, or 0 if there is none: no stray or
- * missing continuation, no overlong form, no surrogate, nothing above U+10FFFF. */
-static int utf8_bytes(const unsigned char *p)
+/* No stray or missing continuation, no overlong form, no surrogate, nothing above U+10FFFF. */
+int td_utf8_bytes(const unsigned char *p)
 {
     if (p[0] < 0x80) return 1;
     if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
@@ -27,7 +28,7 @@ static void quoted(FILE *file, const char *text)
 {
     fputc('"', file);
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        int bytes = utf8_bytes(p);
+        int bytes = td_utf8_bytes(p);
         if (*p == '"' || *p == '\\') fprintf(file, "\\%c", *p);
         else if (*p == '\n') fputs("\\n", file);
         else if (*p == '\t') fputs("\\t", file);

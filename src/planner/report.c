@@ -369,15 +369,23 @@ void td_run_report_json(td_json *json, const td_run_report *report)
 
 /* The trace. */
 
-static void open_event(td_json *json, const char *name, uint64_t lane, double start_us, double us)
+/* Tracks: the command's steps and iterations, then an engine's lanes, then one for every device. */
+enum { TRACK_STEPS = 1, TRACK_LANES = 2, TRACK_DEVICES = TRACK_LANES + TD_LANES };
+
+static void begin_event(td_json *json, const char *name, const char *phase, uint64_t track)
 {
     td_json_row(json, NULL);
     td_json_string(json, "name", name);
-    td_json_string(json, "ph", "X");
+    td_json_string(json, "ph", phase);
     td_json_u64(json, "pid", 1);
-    td_json_u64(json, "tid", lane);
-    td_json_real(json, "ts", start_us);
-    td_json_real(json, "dur", us);
+    td_json_u64(json, "tid", track);
+}
+
+static void open_event(td_json *json, const char *name, uint64_t track, double start_us, double us)
+{
+    begin_event(json, name, "X", track);
+    td_json_real(json, "ts", start_us > 0 ? start_us : 0);
+    td_json_real(json, "dur", us > 0 ? us : 0);
     td_json_object(json, "args");
 }
 
@@ -392,7 +400,7 @@ static double us_since(uint64_t zero, uint64_t began) { return (double)(int64_t)
 static void put_span(td_json *json, const td_span *span, uint64_t zero)
 {
     if (span->name == NULL) return;
-    open_event(json, span->name, 1, us_since(zero, span->began), span->seconds * 1e6);
+    open_event(json, span->name, TRACK_STEPS, us_since(zero, span->began), span->seconds * 1e6);
     close_event(json);
 }
 
@@ -400,7 +408,7 @@ static void put_iteration(td_json *json, const td_row *row, double start_us)
 {
     char name[64];
     snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);
-    open_event(json, name, 1, start_us + row->start * 1e6, row->seconds * 1e6);
+    open_event(json, name, TRACK_STEPS, start_us + row->start * 1e6, row->seconds * 1e6);
     td_json_u64(json, "active_vertices", row->active_vertices);
     td_json_u64(json, "active_edges", row->active_edges);
     td_json_u64(json, "edges", row->edges);
@@ -408,27 +416,104 @@ static void put_iteration(td_json *json, const td_row *row, double start_us)
     close_event(json);
 }
 
-/* The names of the lanes below the command's own. */
-static void put_lanes(td_json *json)
+static void put_name(td_json *json, const char *what, uint64_t track, const char *name)
 {
-    static const char *const names[TD_LANES] = {"copies", "kernels", "workers"};
-    for (uint64_t lane = 0; lane < TD_LANES; lane++) {
-        td_json_row(json, NULL);
-        td_json_string(json, "name", "thread_name");
-        td_json_string(json, "ph", "M");
-        td_json_u64(json, "pid", 1);
-        td_json_u64(json, "tid", 2 + lane);
-        td_json_object(json, "args");
-        td_json_string(json, "name", names[lane]);
-        close_event(json);
-    }
+    begin_event(json, what, "M", track);
+    td_json_object(json, "args");
+    td_json_string(json, "name", name);
+    close_event(json);
+}
+
+static void put_names(td_json *json, const td_run *run)
+{
+    static const char *const lanes[TD_LANES] = {"copies", "kernels", "workers"};
+    put_name(json, "process_name", TRACK_STEPS, "tandem");
+    put_name(json, "thread_name", TRACK_STEPS, "steps and iterations");
+    for (uint64_t lane = 0; run->event_count > 0 && lane < TD_LANES; lane++)
+        put_name(json, "thread_name", TRACK_LANES + lane, lanes[lane]);
+    for (int i = 0; i < run->devices.count; i++)
+        put_name(json, "thread_name", TRACK_DEVICES + (uint64_t)i, run->devices.of[i].name);
 }
 
 static void put_event(td_json *json, const td_run_event *event, double start_us)
 {
-    open_event(json, event->name, 2 + (uint64_t)event->lane, start_us + event->start * 1e6, event->seconds * 1e6);
+    open_event(json, event->name, TRACK_LANES + (uint64_t)event->lane, start_us + event->start * 1e6,
+               event->seconds * 1e6);
     if (event->subgraph != UINT32_MAX) td_json_u64(json, "subgraph", event->subgraph);
     td_json_u64(json, "bytes", event->bytes);
+    close_event(json);
+}
+
+/* Counters: a value from an iteration's start on. */
+
+static void open_counter(td_json *json, const char *name, double us)
+{
+    begin_event(json, name, "C", TRACK_STEPS);
+    td_json_real(json, "ts", us > 0 ? us : 0);
+    td_json_object(json, "args");
+}
+
+static uint64_t moved_bytes(const td_row *row)
+{
+    return row->bytes_whole + row->bytes_extracted + row->bytes_direct + row->bytes_synchronised +
+           row->bytes_exchanged + row->disk_bytes;
+}
+
+static bool moves(const td_run *run)
+{
+    for (uint32_t i = 0; i < run->row_count; i++)
+        if (moved_bytes(&run->rows[i]) > 0) return true;
+    return false;
+}
+
+static void put_counters(td_json *json, const td_row *row, double us, bool bytes)
+{
+    open_counter(json, "active vertices", us);
+    td_json_u64(json, "vertices", row->active_vertices);
+    close_event(json);
+    open_counter(json, "edges processed", us);
+    td_json_u64(json, "edges", row->edges);
+    close_event(json);
+    if (!bytes) return;
+    open_counter(json, "bytes moved", us);
+    td_json_u64(json, "moved", moved_bytes(row));
+    if (row->bytes_useful > 0) td_json_u64(json, "useful", row->bytes_useful);
+    close_event(json);
+}
+
+/* The end of the last iteration brings the counters back to zero. */
+static void put_all_counters(td_json *json, const td_run *run, double start_us)
+{
+    bool bytes = moves(run);
+    double end = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_row *row = &run->rows[i];
+        put_counters(json, row, start_us + row->start * 1e6, bytes);
+        end = row->start + row->seconds;
+    }
+    if (run->row_count > 0) put_counters(json, &(td_row){0}, start_us + end * 1e6, bytes);
+}
+
+/* Tracks of devices: an iteration lasts as long as the device was at work, as far as its engine measures that. */
+static double device_seconds(const td_run *run, int device, const td_row *row, bool *measured)
+{
+    bool cpu = strcmp(run->devices.of[device].name, "cpu") == 0;
+    double idle = cpu ? row->cpu_idle_seconds + row->disk_wait_seconds : row->gpu_idle_seconds;
+    double busy = row->seconds - idle;
+    *measured = idle > 0;
+    if (!cpu && row->compute_seconds > 0) busy = row->compute_seconds, *measured = true;
+    if (!cpu && (uint32_t)device < row->busy.count) busy = row->busy.values[device], *measured = true;
+    return busy < 0 ? 0 : busy < row->seconds ? busy : row->seconds;
+}
+
+static void put_work_of(td_json *json, const td_run *run, int device, const td_row *row, double start_us)
+{
+    char name[64];
+    bool measured;
+    double seconds = device_seconds(run, device, row, &measured);
+    snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);
+    open_event(json, name, TRACK_DEVICES + (uint64_t)device, start_us + row->start * 1e6, seconds * 1e6);
+    td_json_bool(json, "measured", measured);
     close_event(json);
 }
 
@@ -437,17 +522,21 @@ void td_run_trace_json(td_json *json, const td_run_report *report)
     const td_run *run = report->run;
     uint64_t zero = report->load.began;
     double run_us = us_since(zero, report->run_span.began), prepare_us = run->prepare_seconds * 1e6;
+    double start_us = run_us + prepare_us;
     td_json_string(json, "displayTimeUnit", "ms");
     td_json_array(json, "traceEvents");
+    put_names(json, run);
     put_span(json, &report->load, zero);
     put_span(json, &report->reorder, zero);
     put_span(json, &report->run_span, zero);
-    open_event(json, "prepare", 1, run_us, prepare_us);
+    open_event(json, "prepare", TRACK_STEPS, run_us, prepare_us);
     td_json_u64(json, "array_bytes", run->array_bytes);
     close_event(json);
-    for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->rows[i], run_us + prepare_us);
-    if (run->event_count > 0) put_lanes(json);
-    for (uint32_t i = 0; i < run->event_count; i++) put_event(json, &run->events[i], run_us + prepare_us);
+    for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->rows[i], start_us);
+    for (uint32_t i = 0; i < run->event_count; i++) put_event(json, &run->events[i], start_us);
+    for (int d = 0; d < run->devices.count; d++)
+        for (uint32_t i = 0; i < run->row_count; i++) put_work_of(json, run, d, &run->rows[i], start_us);
+    put_all_counters(json, run, start_us);
     put_span(json, &report->verify, zero);
     put_span(json, &report->output, zero);
     td_json_end_array(json);

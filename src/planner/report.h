@@ -30,8 +30,8 @@ typedef struct td_run_report {
 /* Adds keys to the open object. */
 void td_run_report_json(td_json *json, const td_run_report *report);
 
-/* Adds the key "traceEvents" to the open object: complete events in microseconds since loading began (Chrome's trace
- * event format). */
+/* Adds the key "traceEvents" to the open object: complete events and counters in microseconds since loading began
+ * (Chrome's trace event format), a track for the steps, for every lane of the engine and for every device. */
 void td_run_trace_json(td_json *json, const td_run_report *report);
 
 #endif

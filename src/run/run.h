@@ -56,6 +56,7 @@ typedef struct td_row {
      * fragment i that GPU j processes. */
     const char *steal;
     td_row_list load, share;
+    td_row_list busy; /* of such iterations: seconds of every GPU at work */
     uint64_t edges_stolen, messages, bytes_exchanged;
     uint64_t bytes_relayed; /* of them, through a third GPU */
     uint64_t edges_cached; /* of another GPU's lists that were processed along a copy */

@@ -27,18 +27,28 @@ bool td_type_real(td_type type) { return numbers[type].real; }
 bool td_type_signed(td_type type) { return numbers[type].has_sign; }
 size_t td_type_bytes(td_type type) { return numbers[type].bytes; }
 
+/* An array of NumPy's may begin anywhere, such as a field of a packed record; kernels read whole words. */
+static td_status check_alignment(const td_array *array, const char *name)
+{
+    size_t bytes = numbers[array->type].bytes;
+    if ((uintptr_t)array->data % bytes == 0) return TD_OK;
+    return td_fail(TD_INVALID, "%s.data is at an address that is no multiple of %zu, the bytes of a number of type %s; "
+                   "copy the array to memory that is aligned", name, bytes, numbers[array->type].name);
+}
+
 td_status td_array_check_ids(const td_array *array, uint64_t count, const char *name)
 {
     if (count > 0 && array->data == NULL) return td_fail(TD_INVALID, "%s.data is NULL", name);
     if ((unsigned)array->type >= KINDS) return td_fail(TD_INVALID, "%s.type is %d, no td_type", name, (int)array->type);
-    if (!numbers[array->type].real) return TD_OK;
+    if (!numbers[array->type].real) return check_alignment(array, name);
     return td_fail(TD_INVALID, "%s has numbers of type %s; ids and offsets are integers", name,
                    numbers[array->type].name);
 }
 
 td_status td_array_check_weights(const td_array *array)
 {
-    if (array->data == NULL || (unsigned)array->type < KINDS) return TD_OK;
+    if (array->data == NULL) return TD_OK;
+    if ((unsigned)array->type < KINDS) return check_alignment(array, "weights");
     return td_fail(TD_INVALID, "weights.type is %d, no td_type", (int)array->type);
 }
 

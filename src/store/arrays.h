@@ -13,7 +13,7 @@ bool td_type_real(td_type type);
 bool td_type_signed(td_type type); /* an integer that may be negative */
 size_t td_type_bytes(td_type type);
 
-/* TD_INVALID unless the array is there (or `count` is 0) and has integers, or any known type of number. */
+/* TD_INVALID unless the array is there (or `count` is 0), is aligned and has integers, or any known type of number. */
 td_status td_array_check_ids(const td_array *array, uint64_t count, const char *name);
 td_status td_array_check_weights(const td_array *array);
 

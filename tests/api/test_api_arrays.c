@@ -286,11 +286,57 @@ TEST(options_of_files_are_refused_for_arrays)
     td_graph *graph = NULL;
     td_csr rows = rows_of((td_array){reals, TD_TYPE_F32});
     td_graph_options columns = {.size = sizeof columns, .columns = "source,target"},
-                     mapped = {.size = sizeof mapped, .edges = TD_PLACE_MAPPED};
+                     mapped = {.size = sizeof mapped, .edges = TD_PLACE_MAPPED},
+                     check = {.size = sizeof check, .check = true};
+    td_edge_arrays edges = {.size = sizeof edges, .count = ROWS_EDGES, .sources = {targets32, TD_TYPE_U32},
+                            .targets = {targets32, TD_TYPE_U32}};
     CHECK_STATUS(td_graph_from_csr(session, &rows, &columns, &graph), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "columns");
     CHECK_STATUS(td_graph_from_csr(session, &rows, &mapped, &graph), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "in memory");
+    CHECK_STATUS(td_graph_from_csr(session, &rows, &check, &graph), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "checked in any case");
+    CHECK_STATUS(td_graph_from_arrays(session, &edges, &check, &graph), TD_USAGE);
+    td_session_destroy(session);
+}
+
+/* The same numbers one byte further. */
+static td_array shifted(char memory[64], const void *data, size_t bytes, td_type type)
+{
+    memcpy(memory + 1, data, bytes);
+    return (td_array){memory + 1, type};
+}
+
+TEST(arrays_that_are_not_aligned_are_refused)
+{
+    static const uint64_t offsets[] = {0, 1, 2};
+    static const uint32_t targets[] = {1, 0};
+    static const float weights[] = {1, 2};
+    _Alignas(8) char memory[64];
+    td_session *session = session_of(1);
+    td_csr rows = {.size = sizeof rows, .vertices = 2, .edges = 2, .offsets = {offsets, TD_TYPE_U64},
+                   .targets = {targets, TD_TYPE_U32}, .weights = {weights, TD_TYPE_F32}};
+    td_edge_arrays edges = {.size = sizeof edges, .count = 2, .sources = {targets, TD_TYPE_U32},
+                            .targets = {targets, TD_TYPE_U32}};
+    td_graph *graph = NULL;
+    td_csr wrong = rows;
+    wrong.offsets = shifted(memory, offsets, sizeof offsets, TD_TYPE_U64);
+    CHECK_EQ(td_graph_from_csr(session, &wrong, NULL, &graph), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "td_csr.offsets.data is at an address that is no multiple of 8");
+    wrong = rows;
+    wrong.targets = shifted(memory, targets, sizeof targets, TD_TYPE_U32);
+    CHECK_EQ(td_graph_from_csr(session, &wrong, NULL, &graph), TD_INVALID);
+    wrong = rows;
+    wrong.weights = shifted(memory, weights, sizeof weights, TD_TYPE_F32);
+    CHECK_EQ(td_graph_from_csr(session, &wrong, NULL, &graph), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "weights.data");
+    edges.sources = shifted(memory, targets, sizeof targets, TD_TYPE_U32);
+    CHECK_EQ(td_graph_from_arrays(session, &edges, NULL, &graph), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "td_edge_arrays.sources.data");
+    edges.sources = shifted(memory, "\0\1", 2, TD_TYPE_U8); /* a byte may be anywhere */
+    edges.targets = (td_array){"\1\0", TD_TYPE_U8};
+    CHECK_OK(td_graph_from_arrays(session, &edges, NULL, &graph));
+    td_graph_destroy(graph);
     td_session_destroy(session);
 }
 

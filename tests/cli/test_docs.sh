@@ -67,6 +67,12 @@ for page in $pages; do
     done < <(joined "$top/$page" | grep -E '^    (\$ )?(tandem [a-z]|[a-z]+ [^|]*\|.*tandem [a-z])' |
         grep -v 'PROGRAM FILE' | smaller)
 done
+
+# The README's first table.
+while read -r command; do
+    commands=$((commands + 1))
+    obey README.md "$command"
+done < <(sed -n 's/^| .* | `\(tandem [a-z].*\)` |$/\1/p' "$top/README.md" | smaller)
 if [ $commands -gt 30 ]; then good; else bad "only $commands command lines were found"; fi
 
 # What the tour pipes through is the whole graph, vertices without edges too.

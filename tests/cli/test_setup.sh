@@ -121,6 +121,15 @@ says "no libdw: the emulator's reports name the function"
 says 'no hwloc'
 says 'no METIS: the partitioner metis will be refused'
 
+what='a browser, which only tests of pages need'
+output=$(env -i PATH="$bin" TANDEM_NO_INSTALL=1 bash "$setup" browser 2>&1) || failed=1
+says 'no chromium: the tests in a browser are skipped'
+expect 'no apt-get' [ ! -s "$folder/apt" ]
+ln -sf "$(type -P true)" "$bin/chromium"
+output=$(env -i PATH="$bin" bash "$setup" browser 2>&1) || failed=1
+expect 'silent where there is one' [ -z "$output" ]
+expect 'no apt-get' [ ! -s "$folder/apt" ]
+
 what='an old cmake counts as none'
 fake_cmake 3.18.4
 run 1 TANDEM_NO_INSTALL=1

@@ -8,7 +8,7 @@ source "$root/tests/cli/lib.sh"
 level() {
     case $1 in
     base) echo 0 ;;
-    store | device) echo 1 ;;
+    store | device | page) echo 1 ;;
     layout) echo 2 ;;
     kernels) echo 3 ;;
     programs) echo 4 ;;

@@ -60,6 +60,33 @@ def test_networkx_page():
                           "as a backend:", "A graph is converted")) >= 3
 
 
+def test_the_readme_s_first_screen():
+    """The cells of the table, one after the other; the graph is smaller."""
+    import gzip
+    import tandem
+    lines = (GUIDE.parents[1] / "README.md").read_text().split("\n")[:25]
+    cells = [line.split("`")[1] for line in lines if line.startswith("| `")]
+    assert cells[0] == "pip install ." and len(cells) >= 6
+    names = {"tandem": tandem}
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            with gzip.open("web.txt.gz", "wt") as file:
+                file.write("".join(f"{i} {i * 7 % 40}\n{i} {i + 1}\n" for i in range(40)))
+            for cell in cells[1:]:
+                if cell.startswith("networkx"):
+                    try:
+                        names["networkx"] = need("networkx")
+                    except Skip:
+                        continue
+                    names["G"] = names["networkx"].path_graph(9)
+                exec(cell, names)
+            assert Path("run.html").read_text().endswith("</html>\n")
+        finally:
+            os.chdir(before)
+
+
 def test_the_modules_own_examples():
     import tandem
     failed, ran = doctest.testmod(tandem)

@@ -2,7 +2,7 @@
 
 import inspect
 
-from harness import need
+from harness import need, raises
 
 nx = need("networkx")
 np = need("numpy")
@@ -166,6 +166,31 @@ def test_huge_whole_weights_are_exact():
     graph = graph_of(nx.DiGraph, 4, lambda w: 10**14 + w)
     lengths = nx.single_source_dijkstra_path_length(graph, 0, backend="networkx")
     assert nx.single_source_dijkstra_path_length(graph, 0, backend="tandem") == lengths
+
+
+def test_weights_of_both_kinds_give_floats_of_the_same_value():
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([(0, 1, 1), (1, 2, 2.5), (0, 2, 4), (2, 3, 1)])
+    theirs = nx.single_source_dijkstra_path_length(graph, 0, backend="networkx")
+    ours = nx.single_source_dijkstra_path_length(graph, 0, backend="tandem")
+    assert ours == theirs and type(theirs[1]) is int
+    assert [type(value) for value in ours.values()] == [int, float, float, float]  # as the guide says
+    whole = nx.Graph()
+    whole.add_weighted_edges_from([(0, 1, 1), (1, 2, 2)])
+    assert type(nx.dijkstra_path_length(whole, 0, 2, backend="tandem")) is int
+
+
+def test_weights_beyond_floats_are_left_to_networkx():
+    graph = graph_of(nx.Graph, 8, lambda w: w * 1e300)
+    converted = tandem_networkx.backend.backend.convert_from_nx(graph)
+    with raises(NotImplementedError, "beyond the largest 32-bit float"):
+        tandem_networkx.backend.backend.single_source_dijkstra_path_length(converted, 0)
+    before = calls["single_source_dijkstra_path_length"]
+    with nx.config(backend_priority=["tandem"], fallback_to_nx=True):
+        found = nx.single_source_dijkstra_path_length(graph, 0)
+    assert found == nx.single_source_dijkstra_path_length(graph, 0, backend="networkx")
+    assert calls["single_source_dijkstra_path_length"] == before
+    assert max(found.values()) > 1e300
 
 
 def test_the_breadth_first_order_is_networkx_own():

@@ -15,6 +15,25 @@ def levels(graph, source=0):
     return [None if v == 0xFFFFFFFF else v for v in graph.bfs(source).values.tolist()]
 
 
+def test_arrays_that_are_not_aligned_are_copied():
+    record = np.zeros(6, np.dtype([("pad", "u1"), ("u", "<u4"), ("v", "<u4"), ("w", "<f4")]))
+    record["u"], record["v"], record["w"] = [0, 0, 1, 2, 3, 4], [1, 2, 3, 3, 4, 5], [1, 2, 3, 4, 5, 6]
+    graph = tandem.Graph.from_edges(record["u"], record["v"], record["w"])
+    assert graph.sssp(0).values.tolist() == [0, 1, 2, 4, 9, 15]
+
+    def moved(array):  # contiguous, but one byte off
+        memory = np.empty(array.nbytes + 1, np.uint8)
+        off = memory[1:].view(array.dtype)
+        off[:] = array
+        assert off.flags.c_contiguous and not off.flags.aligned
+        return off
+    offsets = moved(np.array([0, 2, 3, 4], np.uint64))
+    targets, weights = moved(np.array([1, 2, 2, 0], np.uint32)), moved(np.array([1, 5, 1, 2], np.float32))
+    rows = tandem.Graph.from_csr(offsets, targets, weights)
+    assert rows.sssp(0).values.tolist() == [0, 1, 2]
+    assert tandem.Graph.from_edges(targets, moved(np.array([3, 3, 3, 3], np.int64))).edges == 4
+
+
 def test_edges_of_every_type_give_the_same_graph():
     source, target, weight = drawn(1)
     out = rows(VERTICES, source, target, weight)

@@ -190,6 +190,119 @@ def test_progress_is_told_and_may_stop_a_run():
     graph.pagerank(progress=True)
 
 
+class Odd(Exception):
+    pass
+
+
+def test_what_a_progress_function_raises_is_raised_by_the_call():
+    graph, _ = small()
+    seen = []
+
+    def tell(row):
+        seen.append(row.number)
+        if row.number == 2:
+            raise Odd("at two") from KeyError("why")
+    for _ in range(2):  # the second time the session is as it was
+        seen.clear()
+        with raises(Odd, "at two"):
+            graph.pagerank(progress=tell)
+        assert seen == [0, 1, 2]
+    try:
+        graph.pagerank(progress=tell)
+    except Odd as found:
+        assert isinstance(found.__cause__, KeyError) and found.__traceback__ is not None
+
+    def exits(row):
+        raise SystemExit(3)
+    with raises(SystemExit):
+        graph.pagerank(progress=exits)
+    found = []
+
+    def work():
+        try:
+            graph.pagerank(progress=tell)
+        except Odd as raised:
+            found.append(raised)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(found) == 1
+    assert graph.pagerank().converged
+
+
+def test_what_a_progress_function_raises_in_the_last_iteration_is_not_lost():
+    graph, _ = small()
+    last = graph.pagerank(iterations=4).iterations - 1
+
+    def tell(row):
+        if row.number == last:
+            raise Odd("at the end")
+    with tempfile.TemporaryDirectory() as folder:  # with checkpoints the run ends by itself
+        with raises(Odd, "at the end"):
+            graph.pagerank(iterations=4, progress=tell, checkpoint=folder)
+
+
+def test_a_progress_function_cannot_call_its_own_session():
+    graph, _ = small()
+    other = graph.on(tandem.Session(threads=1))
+    found = []
+
+    def tell(row):
+        found.append(other.bfs(0).iterations)  # another session may be called
+        graph.bfs(0)
+    done = threading.Event()
+
+    def work():
+        try:
+            graph.pagerank(progress=tell)
+        except tandem.Usage as raised:
+            found.append(str(raised))
+        done.set()
+    for body in (lambda: threading.Thread(target=work, daemon=True).start(), work):
+        found.clear()
+        done.clear()
+        body()  # by a thread, and by the main one
+        assert done.wait(20), "the call waits for itself"
+        assert len(found) == 2 and "cannot call the session that runs it" in found[1], found
+    assert graph.bfs(0).converged
+
+
+def test_control_c_while_the_worker_starts():
+    session = tandem.Session(threads=1)
+    calls, start = [], threading.Thread.start
+
+    def function(handle):
+        calls.append(handle)
+        return 0
+
+    def check(patched, made):
+        calls.clear()
+        threading.Thread.start = patched
+        try:
+            with raises(KeyboardInterrupt):
+                session._call(False, function)
+        finally:
+            threading.Thread.start = start
+        time.sleep(0.3)
+        assert len(calls) == made, (calls, made)
+        session._call(False, function)  # the session is free
+
+    def before(thread):
+        raise KeyboardInterrupt
+
+    def late(thread):  # the thread comes after the call was given up
+        start(threading.Timer(0.1, start, (thread,)))
+        raise KeyboardInterrupt
+
+    def after(thread):
+        start(thread)
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+    check(before, 0)
+    check(late, 0)
+    check(after, 1)
+
+
 def test_checkpoints_resume():
     graph, _ = small()
     with tempfile.TemporaryDirectory() as folder:

@@ -497,6 +497,7 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
 static const td_column columns[] = {
+    COLUMN(LIST, busy),
     COLUMN(U32, gpus), COLUMN(TEXT, steal), COLUMN(LIST, load), COLUMN(LIST, share), COLUMN(U64, edges_stolen),
     COLUMN(U64, edges_cached), COLUMN(U64, messages), COLUMN(U64, bytes_exchanged), COLUMN(U64, bytes_direct),
     COLUMN(U64, bytes_relayed), COLUMN(U32, operations),

@@ -469,6 +469,8 @@ static td_status add_lists(td_multi_job *self)
     uint32_t n = (uint32_t)self->count;
     for (uint32_t i = 0; i < n; i++) numbers[i] = (double)balance->load[i];
     TD_CHECK(td_run_add_list(self->run, numbers, n, &self->row.load));
+    for (uint32_t i = 0; i < n; i++) numbers[i] = busy_seconds(self, (int)i);
+    TD_CHECK(td_run_add_list(self->run, numbers, n, &self->row.busy));
     for (uint32_t i = 0; i < n * n; i++) numbers[i] = (double)balance->share[i];
     return td_run_add_list(self->run, numbers, n * n, &self->row.share);
 }

@@ -1,0 +1,70 @@
+#include "page/html.h"
+
+#include "base/size.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Characters of a name must not close an element, nor turn the text around it. */
+void td_html_text(FILE *out, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+        if (*p == '&') fputs("&amp;", out);
+        else if (*p == '<') fputs("&lt;", out);
+        else if (*p == '>') fputs("&gt;", out);
+        else if (*p == '"') fputs("&quot;", out);
+        else if (*p == '\'') fputs("&#39;", out);
+        else if (*p < 0x20 || *p == 0x7f) fputc(' ', out);
+        else fputc(*p, out);
+    }
+}
+
+void td_html_number(FILE *out, double number)
+{
+    char text[40];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) break;
+    }
+    char *comma = strchr(text, ','); /* some locales use a decimal comma */
+    if (comma != NULL) *comma = '.';
+    fputs(text, out);
+}
+
+char *td_figure_count(char text[TD_FIGURE_TEXT], double value)
+{
+    if (value < 0x1p63 && value == floor(value)) return td_format_count(text, (uint64_t)value);
+    snprintf(text, TD_FIGURE_TEXT, "%.6g", value);
+    return text;
+}
+
+char *td_figure_rate(char text[TD_FIGURE_TEXT], double value) { return td_figure_count(text, floor(value + 0.5)); }
+
+char *td_figure_bytes(char text[TD_FIGURE_TEXT], double value)
+{
+    if (value < 0x1p63) return td_format_size(text, (uint64_t)value);
+    snprintf(text, TD_FIGURE_TEXT, "%.6g B", value);
+    return text;
+}
+
+char *td_figure_seconds(char text[TD_FIGURE_TEXT], double value)
+{
+    double scale = value >= 1 || value <= 0 ? 1 : value >= 1e-3 ? 1e3 : 1e6;
+    snprintf(text, TD_FIGURE_TEXT, "%.4g %s", value * scale, scale == 1 ? "s" : scale == 1e3 ? "ms" : "µs");
+    return text;
+}
+
+char *td_figure_real(char text[TD_FIGURE_TEXT], double value)
+{
+    snprintf(text, TD_FIGURE_TEXT, "%.4g", value);
+    return text;
+}
+
+void td_html_cell(FILE *out, const char *key, td_figure_fn figure, double value)
+{
+    char text[TD_FIGURE_TEXT];
+    fprintf(out, "<td data-key=\"%s\" data-value=\"", key);
+    td_html_number(out, value);
+    fprintf(out, "\">%s</td>", figure(text, value));
+}

@@ -1,0 +1,52 @@
+/* A run as the page shows it: the figures of a report (docs/guide/programs.md), checked. */
+#ifndef TD_PAGE_MODEL_H
+#define TD_PAGE_MODEL_H
+
+#include "base/json_read.h"
+#include "page/page.h"
+
+enum { TD_PAGE_DIRECTIONS = 8, TD_PAGE_DEVICES = 64 };
+
+/* Directions by their place in the page's legend; names beyond the room share the last place. */
+typedef struct td_page_directions {
+    const char *names[TD_PAGE_DIRECTIONS];
+    int count;
+} td_page_directions;
+
+typedef struct td_page_row {
+    double number, active_vertices, active_edges, edges, change, start, seconds;
+    double copy, compute, both;           /* the stream engine's seconds */
+    double gpu_idle, cpu_idle, gpu_edges; /* the coop engine's */
+    double disk_wait;                     /* the hybrid engine's */
+    double longest;                       /* the multi engine's slowest GPU */
+    const td_json_value *busy;            /* seconds of every GPU, or NULL */
+    double moved, useful;                 /* bytes over links and from disk; bytes of them that a vertex needed */
+    int direction;
+} td_page_row;
+
+typedef struct td_page_device {
+    const char *name;
+    double graph, program, free, peak, edges, busy, in, out, launches;
+} td_page_device;
+
+typedef struct td_page_run {
+    td_json_tree tree;
+    const char *name;                     /* of the report's file */
+    const char *program, *engine, *mode, *input, *verified, *digest, *why, *planned_engine, *version;
+    double threads, vertices, edges, iterations, edges_processed, seconds, edges_per_second, final_change;
+    bool has_graph, converged, fits;
+    double graph_bytes, program_bytes, process_bytes, free_bytes; /* the plan's, of the host */
+    double run_peak, load_peak, disk_bytes;
+    double load, open, prepare, verify, output; /* seconds */
+    bool emulated;                        /* one of its GPUs is: clocks differ */
+    bool knows_useful;
+    td_page_device devices[TD_PAGE_DEVICES];
+    int device_count;
+    td_page_row *rows;
+    uint32_t row_count;
+} td_page_run;
+
+td_status td_page_run_read(td_page_run *run, const td_page_source *source, td_page_directions *directions);
+void td_page_run_free(td_page_run *run); /* a zeroed struct is fine */
+
+#endif

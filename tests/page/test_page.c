@@ -1,0 +1,196 @@
+/* The page about runs, from reports that are wrong, hostile, or long. */
+#include "test.h"
+
+#include "page/page.h"
+
+#include <stdlib.h>
+
+#define HEAD "\"program\": \"bfs\", \"engine\": \"cpu\""
+
+static td_status make(const char *json, char **html)
+{
+    return td_page_make(&(td_page_source){"it.json", json, strlen(json)}, 1, html);
+}
+
+TEST(a_report_without_rows_or_figures_is_enough)
+{
+    char *html = NULL;
+    CHECK_OK(make("{" HEAD ", \"rows\": []}", &html));
+    CHECK_CONTAINS(html, "No iteration was recorded");
+    free(html);
+}
+
+TEST(what_is_no_report_is_refused)
+{
+    static const struct { const char *json, *words; } wrong[] = {
+        {"[]", "no JSON object"}, {"{}", "no \"program\""}, {"{\"program\": \"bfs\"}", "no \"engine\""},
+        {"{" HEAD "}", "no \"rows\""}, {"{" HEAD ", \"rows\": {}}", "\"rows\" is not a list"},
+        {"{" HEAD ", \"rows\": [1]}", "no object"}, {"{" HEAD ", \"rows\": [{\"edges\": -1}]}", "\"rows[].edges\""},
+        {"{" HEAD ", \"rows\": [{\"edges\": \"9\"}]}", "\"rows[].edges\""},
+        {"{" HEAD ", \"rows\": [{\"direction\": 5}]}", "\"rows[].direction\" is not a text"},
+        {"{" HEAD ", \"rows\": [{\"busy\": [1, [2]]}]}", "\"rows[].busy\""},
+        {"{\"program\": 5, \"engine\": \"cpu\", \"rows\": []}", "no \"program\""},
+        {"{" HEAD ", \"seconds\": -1, \"rows\": []}", "\"seconds\" is not a number from 0"},
+        {"{" HEAD ", \"plan\": [], \"rows\": []}", "\"plan\" is not an object"},
+        {"{" HEAD ", \"plan\": {\"why\": 1}, \"rows\": []}", "\"plan.why\""},
+        {"{" HEAD ", \"devices\": [{}], \"rows\": []}", "\"devices[].name\""},
+        {"{" HEAD ", \"devices\": [{\"name\": \"cpu\", \"edges\": null, \"peak_bytes\": true}], \"rows\": []}",
+         "peak_bytes"},
+        {"{" HEAD ", \"converged\": 1, \"rows\": []}", "\"converged\" is not true or false"},
+        {"{" HEAD ", \"rows\": []", "line 1"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *html = NULL;
+        td_status status = make(wrong[i].json, &html);
+        if (status != TD_FORMAT) TEST_FAIL("%s gives %s", wrong[i].json, td_status_name(status));
+        CHECK_CONTAINS(td_last_message(), wrong[i].words);
+        CHECK_CONTAINS(td_last_message(), "it.json");
+        CHECK(html == NULL);
+    }
+}
+
+static const char *find_any(const char *text, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strstr(text, *words) != NULL) return *words;
+    return NULL;
+}
+
+#define EVIL "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\\\"&"
+
+TEST(texts_are_escaped_everywhere)
+{
+    static const char *const forbidden[] = {"<script>alert", "<img", "onerror='", "\"&\"", NULL};
+    char *html = NULL;
+    const char *json = "{\"program\": \"" EVIL "\", \"engine\": \"" EVIL "\", \"mode\": \"" EVIL
+                       "\", \"input\": \"" EVIL "\", \"verified\": \"" EVIL "\", \"plan\": {\"engine\": \"" EVIL
+                       "\", \"why\": \"" EVIL "\"}, \"result\": {\"digest\": \"" EVIL "\"}, \"devices\": [{\"name\": \"" EVIL
+                       "\"}], \"rows\": [{\"direction\": \"" EVIL "\", \"edges\": 5, \"active_vertices\": 3}]}";
+    CHECK_OK(td_page_make(&(td_page_source){"</h2><script>alert(3)</script>\"'<img>", json, strlen(json)}, 1, &html));
+    const char *found = find_any(html, forbidden);
+    if (found != NULL) TEST_FAIL("the page has %s", found);
+    CHECK_CONTAINS(html, "&lt;img src=x onerror=&#39;alert(2)&#39;&gt;&quot;&amp;");
+    int scripts = 0;
+    for (const char *at = html; (at = strstr(at, "<script")) != NULL; at++) scripts++;
+    CHECK_EQ(scripts, 1);
+    free(html);
+}
+
+/* A report with this many iterations; free() frees it. */
+static char *long_report(uint32_t rows)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    fprintf(file, "{" HEAD ", \"iterations\": %u, \"devices\": [{\"name\": \"cpu\"}], \"rows\": [", rows);
+    for (uint32_t i = 0; i < rows; i++)
+        fprintf(file, "%s{\"number\": %u, \"direction\": \"%s\", \"active_vertices\": %u, \"edges\": %u, "
+                "\"start\": %u, \"seconds\": 1}", i > 0 ? "," : "", i, i % 3 == 0 ? "pull" : "push",
+                i == 54321 ? 777777u : i % 1000, i % 77, i);
+    fputs("]}", file);
+    fclose(file);
+    return text;
+}
+
+TEST(a_hundred_thousand_iterations_stay_below_a_megabyte)
+{
+    enum { ROWS = 100000 };
+    double edges = 0, seen = 0, groups = 0;
+    char *html = NULL, *json = long_report(ROWS);
+    for (uint32_t i = 0; i < ROWS; i++) edges += i % 77;
+    CHECK_OK(make(json, &html));
+    CHECK(strlen(html) < 1000000);
+    CHECK_CONTAINS(html, "100,000 iterations, a column for every 250");
+    CHECK_CONTAINS(html, "777,777"); /* the maximum of one iteration is not lost in its group */
+    const char *at = strstr(html, "class=\"rows\"");
+    while ((at = strstr(at, "data-key=\"edges\" data-value=\"")) != NULL && strstr(at, "</details>") != NULL) {
+        at += strlen("data-key=\"edges\" data-value=\"");
+        seen += strtod(at, NULL);
+        groups++;
+    }
+    CHECK_EQ(groups, 400);
+    CHECK_EQ(seen, edges); /* sums are exact */
+    free(html);
+    free(json);
+}
+
+TEST(sixteen_runs_share_the_room)
+{
+    td_page_source sources[TD_PAGE_RUNS + 1];
+    char *html = NULL, *json = long_report(20000);
+    for (int i = 0; i <= TD_PAGE_RUNS; i++) sources[i] = (td_page_source){"run.json", json, strlen(json)};
+    CHECK_OK(td_page_make(sources, TD_PAGE_RUNS, &html));
+    CHECK(strlen(html) < 1000000);
+    CHECK_EQ(td_page_make(sources, TD_PAGE_RUNS + 1, &html), TD_LIMIT);
+    CHECK_EQ(td_page_make(sources, 0, &html), TD_LIMIT);
+    free(html);
+    free(json);
+}
+
+/* Where the time went: states add up to the iterations' seconds, by the rules of every engine. */
+static double state(const char *html, const char *device, const char *key)
+{
+    char words[100];
+    const char *at = strstr(html, "class=\"states\"");
+    snprintf(words, sizeof words, "<tr data-device=\"%s\"", device);
+    at = at != NULL ? strstr(at, words) : NULL;
+    snprintf(words, sizeof words, "data-key=\"%s\" data-value=\"", key);
+    at = at != NULL ? strstr(at, words) : NULL;
+    return at != NULL ? strtod(at + strlen(words), NULL) : -1;
+}
+
+static void check_states(const char *json, const char *device, const double wanted[5])
+{
+    static const char *const keys[] = {"compute", "both", "copy", "idle", "undivided"};
+    char *html = NULL;
+    CHECK_OK(make(json, &html));
+    for (int i = 0; i < 5; i++) {
+        double seen = state(html, device, keys[i]);
+        if (seen < wanted[i] - 1e-9 || seen > wanted[i] + 1e-9)
+            TEST_FAIL("%s of %s is %g, not %g: %s", keys[i], device, seen, wanted[i], json);
+    }
+    free(html);
+}
+
+#define RUN(engine, devices, row) \
+    "{\"program\": \"bfs\", \"engine\": \"" engine "\", \"devices\": [" devices "], " \
+    "\"rows\": [{\"seconds\": 10, " row "}]}"
+#define GPU "{\"name\": \"cuda:0\"}"
+
+TEST(states_of_devices)
+{
+    check_states(RUN("cpu", "{\"name\": \"cpu\"}", "\"edges\": 1"), "cpu", (double[]){10, 0, 0, 0, 0});
+    check_states(RUN("stream", GPU, "\"copy_seconds\": 4, \"compute_seconds\": 5, \"both_seconds\": 2"), "cuda:0",
+                 (double[]){3, 2, 2, 3, 0});
+    check_states(RUN("stream", GPU, "\"edges\": 9"), "cuda:0", (double[]){0, 0, 0, 0, 10});
+    check_states(RUN("stream", "{\"name\": \"emu:0\"}", "\"copy_seconds\": 0.1, \"compute_seconds\": 0.4"), "emu:0",
+                 (double[]){8, 0, 2, 0, 0});
+    const char *shared = RUN("coop", "{\"name\": \"cpu\"}, " GPU,
+                             "\"cpu_idle_seconds\": 1, \"gpu_idle_seconds\": 4, \"edges_gpu\": 5");
+    check_states(shared, "cpu", (double[]){9, 0, 0, 1, 0});
+    check_states(shared, "cuda:0", (double[]){6, 0, 0, 4, 0});
+    check_states(RUN("coop", GPU, "\"edges_gpu\": 0"), "cuda:0", (double[]){0, 0, 0, 10, 0});
+    const char *several = RUN("multi", GPU ", {\"name\": \"cuda:1\"}", "\"busy\": [7, 2.5], \"longest_seconds\": 7");
+    check_states(several, "cuda:1", (double[]){2.5, 0, 0, 7.5, 0});
+    check_states(RUN("multi", GPU, "\"busy\": []"), "cuda:0", (double[]){0, 0, 0, 0, 10});
+    check_states(RUN("hybrid", "{\"name\": \"cpu\"}", "\"disk_wait_seconds\": 3"), "cpu", (double[]){7, 0, 0, 3, 0});
+}
+
+TEST(failing_memory_leaves_nothing)
+{
+    const char *json = RUN("stream", GPU, "\"copy_seconds\": 4, \"bytes_whole\": 7, \"bytes_useful\": 3");
+    for (uint64_t n = 1;; n++) {
+        uint64_t before = td_memory_held();
+        char *html = NULL;
+        td_alloc_fail_at(n);
+        td_status status = make(json, &html);
+        td_alloc_fail_at(0);
+        CHECK_EQ(td_memory_held(), before);
+        free(html);
+        if (status == TD_OK) break;
+        CHECK_EQ(status, TD_NO_MEMORY);
+        CHECK(n < 20);
+    }
+}
+
+TEST_MAIN
