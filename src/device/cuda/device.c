@@ -328,6 +328,18 @@ static td_status cuda_synchronize(td_stream *stream)
     return td_cuda_check(stream->device, error, "waiting for a stream");
 }
 
+static td_status cuda_ended(td_stream *stream, bool *out)
+{
+    td_cuda_stream *mine = (td_cuda_stream *)stream;
+    TD_CHECK(td_cuda_enter(stream->device));
+    cudaError_t error = cudaStreamQuery(mine->stream);
+    if (error == cudaSuccess && mine->notices > 0) error = cudaStreamQuery(mine->beside);
+    *out = error == cudaSuccess;
+    if (error != cudaErrorNotReady) return td_cuda_check(stream->device, error, "waiting for a stream");
+    cudaGetLastError();
+    return TD_OK;
+}
+
 /* Sorting and sums (cub.cu) */
 
 static td_status cuda_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes)
@@ -401,6 +413,7 @@ static const td_device_ops cuda_ops = {
     .wait = cuda_wait,
     .event_destroy = cuda_event_destroy,
     .synchronize = cuda_synchronize,
+    .ended = cuda_ended,
     .occupancy = cuda_occupancy,
     .sort = cuda_sort,
     .sort_bytes = cuda_sort_bytes,

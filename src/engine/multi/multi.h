@@ -383,7 +383,7 @@ td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
 td_status td_multi_reset(td_multi_job *self);
-td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* with the rows of so many rounds */
+td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* of a joint launch, with the rows of its rounds */
 td_status td_multi_reports(td_multi_job *self); /* waits for completions that are under way */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */

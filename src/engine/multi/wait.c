@@ -12,16 +12,29 @@ td_status td_multi_reset(td_multi_job *self)
     return TD_OK;
 }
 
-td_status td_multi_wait(td_multi_job *self) { return td_multi_wait_rows(self, 0); }
-
 /* All copies are queued before the first stream is waited for, so that the GPUs work at the same time. Waiting for one
  * stream after another takes the host less than a completion from each. Completions that are under way (times) come
  * behind. */
-td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows)
+td_status td_multi_wait(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_queue_read(&gpu->job, rows));
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_queue_read(&gpu->job, 0));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
     return td_multi_reports(self);
+}
+
+/* Kernels of a joint launch wait for each other: if a member is lost, the streams of the others never end by themselves,
+ * so that no stream may be waited for alone. */
+td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows)
+{
+    td_stream *streams[TD_FRAGMENTS];
+    int count = 0;
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(td_gpu_queue_read(&gpu->job, rows));
+        streams[count++] = gpu->job.stream;
+    }
+    td_status status = td_streams_synchronize(streams, count);
+    if (status != TD_OK) td_multi_break_loop(self);
+    return status == TD_OK ? td_multi_reports(self) : status;
 }
 
 td_status td_multi_reports(td_multi_job *self)
