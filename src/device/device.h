@@ -172,6 +172,7 @@ typedef struct td_device_options {
     td_pool *pool;        /* pool of the cpu device */
     uint64_t gpu_memory;  /* the budget of every other device; 0: none */
     uint64_t seed;        /* seed of the emulator's random orders */
+    bool keep_lost;       /* GPUs that this process has lost are opened all the same, and td_device_is_lost */
 } td_device_options;
 
 /* Opens the devices of a list: names separated by commas, "cpu", "cuda:0", "cuda:0/8" (eight slices), "cuda:0/8#3" (one
@@ -308,6 +309,9 @@ void td_device_lose_at(const char *name, uint64_t operation);
 /* For tests: the device of this name is lost for good while its Nth joint launch from now runs; 0: none. The other members
  * wait for it until the set is broken. */
 void td_device_lose_in_joint(const char *name, uint64_t launch);
+
+/* For tests: the device of this name cannot be opened again, as a GPU that this process has lost; "": none. */
+void td_device_lose_for_good(const char *name);
 
 /* For an engine that continues without a lost device, when nothing runs on any device. */
 void td_device_bury(td_device *device);

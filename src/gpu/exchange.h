@@ -28,6 +28,7 @@ typedef struct td_gpu_relay {
 typedef struct td_gpu_exchange {
     int count;                   /* GPUs */
     bool linked[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: by a link, or by one memory */
+    double rate[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: bytes per second of a copy; 0: there is no way */
     int relay_of[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: the GPU in between, from 1 on; 0: none */
     td_gpu_relay relay[TD_GPU_FRAGMENTS];
     uint64_t relayed;            /* bytes copied through GPUs in between since the counters were cleared */

@@ -1,32 +1,53 @@
 #include "gpu/route.h"
 
-#include "base/clock.h"
-
 #include <math.h>
 
-td_status td_gpu_link_rate(td_device *from, td_device *to, td_stream *on_to, double *rate)
+static td_status time_copies(td_gpu_job *from, const void *there, td_gpu_job *to, void *here, uint64_t bytes, double *rate)
 {
-    enum { BYTES = 32 << 20 };
+    for (int trial = 0; trial < 2; trial++) {
+        uint64_t began = td_device_clock(to->device);
+        TD_CHECK(td_stream_copy_peer(to->stream, to->device, here, from->device, there, bytes));
+        TD_CHECK(td_stream_synchronize(to->stream));
+        *rate = (double)bytes * 1e9 / (double)(td_device_clock(to->device) - began + 1);
+    }
+    return TD_OK;
+}
+
+static td_status measure_rate(td_gpu_job *from, td_gpu_job *to, uint64_t bytes, double *rate)
+{
+    td_status status = TD_OK;
+    void *there = NULL, *here = NULL;
+    TD_TRY(td_device_new(from->device, &there, bytes, 1, "a measurement"));
+    TD_TRY(td_device_new(to->device, &here, bytes, 1, "a measurement"));
+    TD_TRY(time_copies(from, there, to, here, bytes, rate));
+done:
+    td_device_free(from->device, there);
+    td_device_free(to->device, here);
+    return status;
+}
+
+static td_status find_rate(td_gpu_job *from, td_gpu_job *to, uint64_t bytes, double *rate)
+{
     td_link link = {0};
     *rate = 0;
-    td_status status = td_device_link(from, to, &link);
+    td_status status = td_device_link(from->device, to->device, &link);
     if (status == TD_UNSUPPORTED) return TD_OK;
     TD_CHECK(status);
     *rate = link.rate > 0 ? link.rate : link.same_memory ? 1e12 : 0;
-    if (*rate > 0) return TD_OK;
-    void *there = NULL, *here = NULL;
-    TD_TRY(td_device_new(from, &there, BYTES, 1, "a measurement"));
-    TD_TRY(td_device_new(to, &here, BYTES, 1, "a measurement"));
-    for (int trial = 0; trial < 2; trial++) {
-        uint64_t began = td_clock_ns();
-        TD_TRY(td_stream_copy_peer(on_to, to, here, from, there, BYTES));
-        TD_TRY(td_stream_synchronize(on_to));
-        *rate = BYTES / td_seconds_since(began);
-    }
-done:
-    td_device_free(from, there);
-    td_device_free(to, here);
-    return status;
+    return *rate > 0 || bytes == 0 ? TD_OK : measure_rate(from, to, bytes, rate);
+}
+
+td_status td_gpu_measure_links(td_gpu_exchange *exchange, const uint64_t *bytes)
+{
+    enum { BYTES = 32 << 20 };
+    for (int i = 0; i < exchange->count; i++)
+        for (int j = 0; j < exchange->count; j++) {
+            uint64_t most = bytes[i] < bytes[j] ? bytes[i] : bytes[j];
+            if (i == j) continue;
+            TD_CHECK(find_rate(exchange->box[i].job, exchange->box[j].job, most < BYTES ? most : BYTES,
+                               &exchange->rate[i][j]));
+        }
+    return TD_OK;
 }
 
 /* Whether some pair without a link has links to this GPU. */
@@ -49,13 +70,12 @@ td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu)
 static td_status leg_seconds(td_gpu_exchange *exchange, int from, int to, double *out)
 {
     td_link link = {0};
-    double rate;
+    double rate = exchange->rate[from][to];
     td_gpu_job *a = exchange->box[from].job, *b = exchange->box[to].job;
     *out = INFINITY;
     td_status status = td_device_link(a->device, b->device, &link);
     if (status == TD_UNSUPPORTED) return TD_OK;
     TD_CHECK(status);
-    TD_CHECK(td_gpu_link_rate(a->device, b->device, b->stream, &rate));
     if (rate > 0) *out = link.latency_ns * 1e-9 + TD_GPU_RELAY_BYTES / rate;
     return TD_OK;
 }

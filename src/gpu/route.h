@@ -7,8 +7,9 @@
 
 enum { TD_GPU_RELAY_BYTES = 1 << 20 }; /* of the buffer of a GPU in between */
 
-/* Bytes per second of a copy, as the link says or, where it does not, as measured; 0: there is no way. */
-td_status td_gpu_link_rate(td_device *from, td_device *to, td_stream *on_to, double *rate);
+/* Rates of the copies between all GPUs, as their links say or, where they do not, as measured. A measurement takes so many
+ * bytes of each GPU's memory, at most 32 MiB, and leaves nothing there. */
+td_status td_gpu_measure_links(td_gpu_exchange *exchange, const uint64_t *bytes);
 
 /* Declares the buffer of a GPU that may be in between. */
 td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu);

@@ -214,6 +214,29 @@ TEST(a_run_behind_a_recovery_has_all_gpus)
     td_graph_destroy(graph);
 }
 
+/* A CUDA context that is lost stays lost: later runs of the process leave the GPU out. */
+TEST(later_runs_leave_out_a_gpu_that_the_process_has_lost)
+{
+    td_graph *graph = test_graph(test_graph_named("small world"), TEST_U8, NULL);
+    td_run_options options = options_for(program_of("bfs")->info, graph, "emu:3@unchecked");
+    td_run *run = NULL;
+    td_device_lose_for_good("emu:1");
+    *warned = '\0';
+    run = run_without(program_of("bfs"), graph, options, "", "", 0);
+    CHECK_EQ(run->rows[0].gpus, 2);
+    CHECK_EQ(run->recovery.gpus_lost, 0);
+    CHECK_CONTAINS(warned, "emu:1 was lost in an earlier run");
+    check_as_cpu(run, options, "");
+    td_run_destroy(run);
+    run = NULL;
+    td_device_lose_for_good("emu:0");
+    options.devices = "emu:1@unchecked";
+    CHECK_STATUS(try_run(&run, "bfs", graph, options, ""), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "a new process gets it again");
+    td_device_lose_for_good("");
+    td_graph_destroy(graph);
+}
+
 /* The other members of the joint launch wait for the lost one until the host breaks the set, so the host must not wait for
  * them first: it would hang, and the alarm ends the test. */
 TEST(a_member_lost_inside_a_joint_launch_does_not_hang_the_run)

@@ -13,7 +13,7 @@ static void add_changes(const td_multi_job *self, double *change, double *share)
     for (int i = 0; i < self->count; i++) {
         const td_gpu_tally *tally = &self->gpu[i].job.control->tally;
         if (self->traits->measure == TD_MEASURE_MAX)
-            *change = tally->change <= *change ? *change : tally->change; /* NaN stays */
+            *change = td_larger_change(*change, tally->change);
         else *change += tally->change;
         *share += tally->share;
     }

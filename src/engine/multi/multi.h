@@ -134,6 +134,8 @@ typedef struct td_multi_graph {
     td_multi_fragment fragment[TD_FRAGMENTS];
     td_frontier_summary whole[TD_FRAGMENTS]; /* of all vertices of a fragment */
     bool has_whole;
+    double rate[TD_FRAGMENTS][TD_FRAGMENTS]; /* of td_gpu_exchange */
+    bool has_rates;
     td_multi_learned learned; /* by the last run */
 } td_multi_graph;
 
@@ -151,7 +153,7 @@ typedef struct td_multi_gpu {
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
-    uint64_t loop_edges, queue_edges; /* td_multi_settings */
+    bool loops, queues;      /* td_multi_job */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
     uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before

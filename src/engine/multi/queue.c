@@ -13,12 +13,24 @@
 
 enum { LEAN_DEGREE = 8 }; /* mean degree up to which edges of the next frontier are estimated */
 
+/* Whether all GPUs, or some group of those that ownership stealing leaves, can reach each other. */
+static bool may_reach(const td_multi_job *self)
+{
+    bool all = true, some = false;
+    for (int i = 0; i < self->count; i++)
+        for (int j = 0; j < self->count; j++) {
+            all = all && self->exchange.box[i].reads[j];
+            some = some || (i != j && self->exchange.box[i].reads[j]);
+        }
+    return all || (some && self->set.moves_owners && self->traits->schedule != TD_SCHEDULE_PEEL);
+}
+
 bool td_multi_queues(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
     bool given = self->set.steals && self->set.t1 >= 0; /* thresholds that may divide any round */
     return self->set.queue_edges > 0 && !self->loops && !self->division.spills && !given && !td_multi_logs(self) && traits->fused &&
-           traits->sum == TD_SUM_MIN && self->count > 1;
+           traits->sum == TD_SUM_MIN && self->count > 1 && may_reach(self);
 }
 
 /* Every member updates the others' memory, and reads the lists of its fragments. */

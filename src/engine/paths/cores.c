@@ -37,7 +37,7 @@ static void add(td_path_tally *sum, const td_path_tally *more, int measure)
     sum->counted += more->counted;
     sum->scanned += more->scanned;
     sum->wanting += more->wanting;
-    if (measure == TD_MEASURE_MAX) sum->residual = more->residual <= sum->residual ? sum->residual : more->residual;
+    if (measure == TD_MEASURE_MAX) sum->residual = td_larger_change(sum->residual, more->residual);
     else sum->residual += more->residual;
     sum->magnitude += more->magnitude;
     sum->moved += more->moved;

@@ -49,7 +49,7 @@ TD_DEVICE void finish_whole(const td_gpu_state *state, const td_context *c, uint
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
     if (PROGRAM_MEASURE == TD_MEASURE_MAX)
-        sums->change = change <= sums->change ? sums->change : change; /* NaN stays */
+        sums->change = td_larger_change(sums->change, change);
     else sums->change += change;
 #endif
 #if PROGRAM_SHARES
