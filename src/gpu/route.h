@@ -22,4 +22,15 @@ void td_gpu_routes_close(td_gpu_exchange *exchange);
 td_status td_gpu_copy_between(td_gpu_exchange *exchange, int to, void *target, int from, const void *source,
                               uint64_t bytes);
 
+/* A range of bytes of an array that every GPU has, and the GPU whose bytes are valid. */
+typedef struct td_gpu_range {
+    int owner;
+    uint64_t first, bytes;
+} td_gpu_range;
+
+/* Queues copies of the owners' ranges to all other GPUs, array[i] of GPU i, over all links at the same time. GPUs without a
+ * link take a range from the GPU in between, once that has it. All streams must wait for each other before
+ * (td_stream_wait); afterwards each waits for the copies into its own GPU. Adds the bytes to exchange->bytes. */
+td_status td_gpu_spread(td_gpu_exchange *exchange, char *const *array, const td_gpu_range *ranges, int count);
+
 #endif

@@ -468,13 +468,19 @@ td_status td_emu_stream_synchronize(td_stream *base)
     return td_emu_stream_check(stream);
 }
 
-/* Asking advances the queue by an operation, so that a host that goes on asking comes to an end. */
+/* Asking advances the queue by an operation, so that a host that goes on asking comes to an end. The host knows that a
+ * stream has ended as long after it as of a completion (do_notify), of several streams at the same time. */
 td_status td_emu_stream_ended(td_stream *base, bool *out)
 {
     td_emu_stream *stream = td_emu_stream_of(base);
-    if (stream->first != NULL) (void)td_emu_step(world_of(stream));
+    td_emu_world *world = world_of(stream);
+    if (stream->first != NULL) (void)td_emu_step(world);
     *out = stream->first == NULL;
-    return *out ? td_emu_stream_synchronize(base) : TD_OK;
+    if (!*out) return TD_OK;
+    uint64_t known = stream->at + (uint64_t)world->topology.gpu[td_emulator_of(base->device)->number].synchronize_ns;
+    world->host_now = later(td_emu_host_now(world), known);
+    td_order_merge_host(&world->order, stream->seen);
+    return td_emu_stream_check(stream);
 }
 
 td_status td_emu_notify(td_stream *base, td_handler handler, void *context, uint64_t value)

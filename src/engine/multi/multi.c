@@ -176,6 +176,7 @@ static void fill_job(td_gpu_job *job, const td_multi_settings *set)
     job->delta = set->delta;
     job->samples = set->samples;
     job->balance = TD_BALANCE_WARP;
+    job->even = true;
     job->prioritised = td_gpu_prioritises(job);
 }
 
@@ -193,6 +194,7 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices, pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
+    TD_CHECK(td_gpu_new(job, &gpu->zeros, 1, TD_MULTI_COUNTERS, "counters"));
     if (!td_gpu_is_gas(job) || job->traits->fused)
         TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     if (!td_gpu_is_gas(job))
@@ -409,7 +411,13 @@ static td_status set_up(td_multi_job *self, const td_plan *plan, td_run *run)
     if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_open(&self->exchange));
     TD_CHECK(td_multi_model_open(self));
     self->needs_classes = self->model.degrees != NULL;
-    return td_multi_open_balance(self);
+    TD_CHECK(td_multi_open_balance(self));
+    self->balance.loop_group = td_multi_loop_group(self);
+    if (self->loops && self->balance.loop_group == 0) { /* no group of the tree reaches each other */
+        self->loops = false;
+        self->queues = td_multi_queues(self);
+    }
+    return TD_OK;
 }
 
 static void tear_down(td_multi_job *self)
@@ -423,6 +431,7 @@ static void tear_down(td_multi_job *self)
         td_gpu_routes_close(&self->exchange);
         TD_EACH_GPU(self, gpu) {
             if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
+            td_stream_close(gpu->reader);
             td_gpu_job_close(&gpu->job);
         }
     }
