@@ -67,7 +67,7 @@ td_cpu_tally td_cpu_sum(const td_cpu_job *job)
         sum.activated_edges += one->activated_edges;
         sum.total += one->total;
         sum.share += one->share;
-        if (job->kernels->measure == TD_MEASURE_MAX) sum.change = one->change <= sum.change ? sum.change : one->change;
+        if (job->kernels->measure == TD_MEASURE_MAX) sum.change = td_larger_change(sum.change, one->change);
         else sum.change += one->change;
         if (one->lowest < sum.lowest) sum.lowest = one->lowest;
     }

@@ -28,16 +28,20 @@ void td_device_fail_at(uint64_t operation) { fail_at = operation; }
 void td_device_refuse_pins(bool on) { refuses_pins = on; }
 
 /* A device that a test loses. */
-static struct {
+typedef struct planned_loss {
     _Atomic uint64_t at;
     char name[sizeof((td_device *)NULL)->name];
-} loss;
+} planned_loss;
+static planned_loss loss, joint_loss;
 
-void td_device_lose_at(const char *name, uint64_t operation)
+static void plan_loss(planned_loss *out, const char *name, uint64_t at)
 {
-    snprintf(loss.name, sizeof loss.name, "%s", name);
-    loss.at = operation;
+    snprintf(out->name, sizeof out->name, "%s", name);
+    out->at = at;
 }
+
+void td_device_lose_at(const char *name, uint64_t operation) { plan_loss(&loss, name, operation); }
+void td_device_lose_in_joint(const char *name, uint64_t launch) { plan_loss(&joint_loss, name, launch); }
 
 bool td_device_is_lost(const td_device *device)
 {
@@ -51,17 +55,29 @@ void td_device_bury(td_device *device)
         if (device->blocks[i].bytes > 0) device->ops->poison(device, device->blocks[i].memory, device->blocks[i].bytes);
 }
 
-static bool is_losing(const td_device *device)
+static bool is_losing(planned_loss *planned, const td_device *device)
 {
-    uint64_t left = loss.at;
-    while (left != 0 && strcmp(device->name, loss.name) == 0)
-        if (atomic_compare_exchange_weak(&loss.at, &left, left - 1)) return left == 1;
+    uint64_t left = planned->at;
+    while (left != 0 && strcmp(device->name, planned->name) == 0)
+        if (atomic_compare_exchange_weak(&planned->at, &left, left - 1)) return left == 1;
     return false;
+}
+
+bool td_device_is_lost_in_joint(td_device *device)
+{
+    device->dying = device->dying || is_losing(&joint_loss, device);
+    return device->dying;
+}
+
+/* The host learns of a loss inside a launch when it waits. */
+static void learn_loss(td_device *device)
+{
+    device->lost = device->lost || device->dying;
 }
 
 static td_status check_lost(td_device *device, const char *what)
 {
-    if (!device->lost && is_losing(device)) {
+    if (!device->lost && is_losing(&loss, device)) {
         device->lost = true;
         if (device->ops->drain != NULL) {
             device->ops->drain(device);
@@ -286,9 +302,36 @@ void td_event_destroy(td_device *device, td_event *event)
 
 td_status td_stream_synchronize(td_stream *stream)
 {
+    learn_loss(stream->device);
     TD_CHECK(td_device_operation(stream->device, "wait"));
     stream->device->counts.waits++;
     return stream->device->ops->synchronize(stream);
+}
+
+static td_status ended(td_stream *stream, bool *out)
+{
+    learn_loss(stream->device);
+    TD_CHECK(check_lost(stream->device, "wait"));
+    if (stream->device->ops->ended != NULL) return stream->device->ops->ended(stream, out);
+    *out = true;
+    return stream->device->ops->synchronize(stream);
+}
+
+td_status td_streams_synchronize(td_stream *const *streams, int count)
+{
+    uint64_t left = 0; /* a bit per stream */
+    for (int i = 0; i < count; i++) {
+        TD_CHECK(td_device_operation(streams[i]->device, "wait"));
+        streams[i]->device->counts.waits++;
+        left |= UINT64_C(1) << i;
+    }
+    while (left != 0)
+        for (int i = 0; i < count; i++) {
+            bool is_through = false;
+            if (left >> i & 1) TD_CHECK(ended(streams[i], &is_through));
+            if (is_through) left &= ~(UINT64_C(1) << i);
+        }
+    return TD_OK;
 }
 
 /* Links */

@@ -95,6 +95,7 @@ typedef struct td_device_ops {
     td_status (*wait)(td_stream *stream, td_event *event);
     void (*event_destroy)(td_event *event);
     td_status (*synchronize)(td_stream *stream);
+    td_status (*ended)(td_stream *stream, bool *out); /* whether it has no work left; without it: synchronize */
     /* Occupancy: maximum resident blocks of this size on the device; 0: none fits. */
     td_status (*occupancy)(td_device *device, const td_kernel *kernel, uint32_t threads, uint32_t shared_bytes,
                      uint32_t *blocks);
@@ -115,9 +116,11 @@ typedef struct td_device_ops {
                            uint64_t bytes);
     void (*link_counts)(const td_device *from, const td_device *to, td_link_counts *out); /* optional: of kernels */
     /* All launches of a joint launch as one operation, ordered as td_streams_launch_joint says; without it events and
-     * `launch` do it. */
+     * `launch` do it. `until` (NULL: none) is for tests: a member is lost, and the others wait for it until the word is
+     * not 0. */
     td_status (*launch_joint)(td_stream *const *streams, int count, const td_kernel *const *kernels,
-                              const td_launch *shapes, const void *const *arguments, size_t bytes);
+                              const td_launch *shapes, const void *const *arguments, size_t bytes,
+                              const uint32_t *until);
     uint32_t (*joint_threads)(const td_device *device); /* optional: most threads of all members together */
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
@@ -155,6 +158,7 @@ struct td_device {
     uint32_t link_count;
     const void *caller; /* last caller, for messages that name its line */
     bool lost; /* by td_device_lose_at */
+    bool dying; /* by td_device_lose_in_joint; lost when the host next waits for it */
 };
 
 struct td_stream {
@@ -168,6 +172,7 @@ typedef struct td_device_options {
     td_pool *pool;        /* pool of the cpu device */
     uint64_t gpu_memory;  /* the budget of every other device; 0: none */
     uint64_t seed;        /* seed of the emulator's random orders */
+    bool keep_lost;       /* GPUs that this process has lost are opened all the same, and td_device_is_lost */
 } td_device_options;
 
 /* Opens the devices of a list: names separated by commas, "cpu", "cuda:0", "cuda:0/8" (eight slices), "cuda:0/8#3" (one
@@ -223,6 +228,10 @@ td_status td_stream_record(td_stream *stream, td_event **out);
 td_status td_stream_wait(td_stream *stream, td_event *event);
 void td_event_destroy(td_device *device, td_event *event);
 td_status td_stream_synchronize(td_stream *stream);
+
+/* Synchronizes several streams. Returns with the first failure of any of them, while the others may still be at work:
+ * kernels of a joint launch wait for ever for a member that is lost, until td_set_break. */
+td_status td_streams_synchronize(td_stream *const *streams, int count);
 
 /* Links. td_device_link describes the connection of two devices: TD_UNSUPPORTED if they are of different kinds or were
  * not opened together. After td_device_enable_peer, kernels of `device` may dereference pointers of `peer`;
@@ -296,6 +305,13 @@ bool td_device_is_lost(const td_device *device);
 /* For tests: from its Nth operation on, the device of this name fails for good; 0: none. Its memory is filled with garbage:
  * at once if the kind can finish the others' work before (the emulator), otherwise by td_device_bury. */
 void td_device_lose_at(const char *name, uint64_t operation);
+
+/* For tests: the device of this name is lost for good while its Nth joint launch from now runs; 0: none. The other members
+ * wait for it until the set is broken. */
+void td_device_lose_in_joint(const char *name, uint64_t launch);
+
+/* For tests: the device of this name cannot be opened again, as a GPU that this process has lost; "": none. */
+void td_device_lose_for_good(const char *name);
 
 /* For an engine that continues without a lost device, when nothing runs on any device. */
 void td_device_bury(td_device *device);

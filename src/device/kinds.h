@@ -7,6 +7,8 @@
 #include "device/device.h"
 
 /* One operation of a device; the one that td_device_fail_at names fails, and so do those that td_device_lose_at says. */
+/* Whether a test loses the device in the joint launch that is made (set.c). */
+bool td_device_is_lost_in_joint(td_device *device);
 td_status td_device_operation(td_device *device, const char *what);
 
 td_status td_cpu_device_open(td_device **out, const td_device_options *options);

@@ -169,6 +169,20 @@ static td_status open_one(td_device **out, const wanted *name, const td_device_o
     return td_emulator_open(out, name->count, name->topology[0] != '\0' ? name->topology : NULL, options);
 }
 
+static char lost_for_good[NAME]; /* "": none */
+
+void td_device_lose_for_good(const char *name) { snprintf(lost_for_good, sizeof lost_for_good, "%s", name); }
+
+static td_status refuse_lost(td_device *first, bool keeps)
+{
+    for (td_device *device = first; device != NULL; device = device->next) {
+        if (lost_for_good[0] == '\0' || strcmp(device->name, lost_for_good) != 0) continue;
+        if (!keeps) return td_fail(TD_DEVICE, "%s: this process has lost the GPU (injected by a test)", device->name);
+        device->lost = true;
+    }
+    return TD_OK;
+}
+
 td_status td_devices_open(td_device **out, const char *list, const td_device_options *options)
 {
     td_device *first = NULL, **last = &first;
@@ -178,6 +192,7 @@ td_status td_devices_open(td_device **out, const char *list, const td_device_opt
         status = open_one(last, &names.items[i], options);
         while (*last != NULL) last = &(*last)->next;
     }
+    if (status == TD_OK) status = refuse_lost(first, options->keep_lost);
     if (status == TD_OK) {
         *out = first;
         return TD_OK;

@@ -186,6 +186,7 @@ static td_status launch_each(td_set *set, td_stream *const *streams, const td_ke
 {
     TD_CHECK(order(streams, set->count));
     for (int i = 0; i < set->count; i++) {
+        if (td_device_is_lost_in_joint(set->device[i])) continue; /* the others wait for it */
         td_launch shape = shapes[i];
         shape.cooperative = set->count == 1;
         td_status status = td_stream_launch(streams[i], kernels[i], shape, arguments[i], bytes);
@@ -202,12 +203,15 @@ static td_status launch_as_one(td_set *set, td_stream *const *streams, const td_
                                const td_launch *shapes, const void *const *arguments, size_t bytes)
 {
     td_launch together[TD_SET_MOST];
+    const uint32_t *until = NULL;
     for (int i = 0; i < set->count; i++) {
         together[i] = shapes[i];
         together[i].cooperative = true;
         TD_CHECK(td_device_operation(set->device[i], "launch"));
     }
-    TD_CHECK(set->device[0]->ops->launch_joint(streams, set->count, kernels, together, arguments, bytes));
+    for (int i = 0; i < set->count; i++)
+        if (td_device_is_lost_in_joint(set->device[i])) until = set->broken;
+    TD_CHECK(set->device[0]->ops->launch_joint(streams, set->count, kernels, together, arguments, bytes, until));
     for (int i = 0; i < set->count; i++) set->device[i]->counts.launches++;
     return TD_OK;
 }

@@ -19,6 +19,8 @@ typedef struct td_gpu_mailbox {
     bool reads[TD_GPU_FRAGMENTS]; /* kernels of this GPU may follow that GPU's pointers */
 } td_gpu_mailbox;
 
+enum { TD_GPU_LANES = 8 }; /* streams into a GPU, so that several links carry copies to it at the same time */
+
 /* A GPU through which others copy that have no link (route.h). */
 typedef struct td_gpu_relay {
     void *buffer;
@@ -28,8 +30,10 @@ typedef struct td_gpu_relay {
 typedef struct td_gpu_exchange {
     int count;                   /* GPUs */
     bool linked[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: by a link, or by one memory */
+    double rate[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: bytes per second of a copy; 0: there is no way */
     int relay_of[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: the GPU in between, from 1 on; 0: none */
     td_gpu_relay relay[TD_GPU_FRAGMENTS];
+    td_stream *lane[TD_GPU_FRAGMENTS][TD_GPU_LANES]; /* [to]; opened when they are first used */
     uint64_t relayed;            /* bytes copied through GPUs in between since the counters were cleared */
     td_gpu_mailbox box[TD_GPU_FRAGMENTS];
     size_t entry_bytes;          /* of a value */

@@ -58,6 +58,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
                        device->name);
     TD_CHECK(TD_NEW_ZEROED(&job->control, 1, "counters"));
     job->pinned = td_device_pin(device, job->control, sizeof *job->control, &seen) == TD_OK;
+    job->control_seen = job->pinned && device->properties.reads_host ? seen : NULL;
     return TD_OK;
 }
 
@@ -114,7 +115,7 @@ td_status td_gpu_new(td_gpu_job *job, void *out, uint64_t count, uint64_t bytes,
     return td_gpu_new_for(job, TD_FOR_PROGRAM, out, count, bytes, what);
 }
 
-td_status td_gpu_reset(td_gpu_job *job)
+void td_gpu_zero_counters(td_gpu_job *job)
 {
     uint64_t head = offsetof(td_gpu_control, rows);
     uint32_t kept = job->control->edge_count, barrier = job->control->barrier;
@@ -126,7 +127,12 @@ td_status td_gpu_reset(td_gpu_job *job)
     job->control->edge_count = kept;
     job->control->barrier = barrier;
     job->control->tasks_moved = moved;
-    return td_stream_copy(job->stream, job->state.control, job->control, head, TD_TO_DEVICE);
+}
+
+td_status td_gpu_reset(td_gpu_job *job)
+{
+    td_gpu_zero_counters(job);
+    return td_stream_copy(job->stream, job->state.control, job->control, offsetof(td_gpu_control, rows), TD_TO_DEVICE);
 }
 
 td_status td_gpu_queue_read(td_gpu_job *job, uint32_t rows)

@@ -40,12 +40,14 @@ typedef struct td_gpu_job {
     td_gpu_list push_list, pull_list; /* adjacencies of launches that name no other */
     td_gpu_segments segments; /* list starts of pull_list, for gather-sums */
     td_gpu_control *control; /* host copy of the counters, pinned if possible */
+    td_gpu_control *control_seen; /* its address for kernels; NULL: they cannot write to it */
     bool pinned;
     void *pinned_state;      /* pinned buffer for a checkpoint's values, if possible */
     struct td_gpu_adjacency *pull, *push;
     bool both;               /* the undirected view of a directed graph */
     td_direction direction;
     td_balance balance;
+    bool even;               /* launches that do not fill the GPU have smaller blocks, as many on every multiprocessor */
     uint32_t high_degree, mean_degree; /* high_degree: minimum degree at which a list is divided */
     bool has_high_degree;    /* some vertex may have that degree */
     bool in_place;           /* values are replaced in place: no second array */
@@ -109,8 +111,9 @@ static inline td_status td_gpu_checkpoint(td_gpu_job *job)
     return state != NULL ? td_gpu_save(job, state, NULL, 0) : TD_OK;
 }
 
-/* Sets the counters to zero. */
+/* Sets the counters to zero; td_gpu_zero_counters those of the host alone. */
 td_status td_gpu_reset(td_gpu_job *job);
+void td_gpu_zero_counters(td_gpu_job *job);
 
 /* Reads the counters, with the rows of so many rounds. Split-phase: the copy is queued on the stream, and the set's
  * event loop calls the handler (value: rows) when the counters are in job->control, so that other GPUs of a set work

@@ -10,6 +10,16 @@ static td_status launch(td_stream *stream, const td_kernel *kernel, uint64_t blo
     return td_stream_launch(stream, kernel, shape, args, bytes);
 }
 
+/* Smaller blocks, so that all multiprocessors have about as many threads: blocks of 256 would leave some without any, or with
+ * one block less than others. */
+static td_launch even_shape(uint64_t threads, uint64_t processors)
+{
+    uint64_t each = processors * TD_GPU_THREADS, waves = (threads + each - 1) / each, places = processors * waves;
+    uint64_t size = places == 0 ? 32 : ((threads + places - 1) / places + 31) / 32 * 32;
+    if (size < 32) size = 32;
+    return (td_launch){.blocks = threads == 0 ? 1 : (uint32_t)((threads + size - 1) / size), .threads = (uint32_t)size};
+}
+
 static uint64_t blocks_of(uint64_t threads) { return (threads + TD_GPU_THREADS - 1) / TD_GPU_THREADS; }
 
 td_status td_gpu_launch_blocks_bytes(const td_gpu_job *job, td_stream *stream, const td_kernel *kernel, uint64_t blocks,
@@ -29,7 +39,10 @@ td_status td_gpu_launch_each_bytes(td_stream *stream, const td_kernel *kernel, u
 td_status td_gpu_launch_bytes(const td_gpu_job *job, td_stream *stream, const td_kernel *kernel, uint64_t threads,
                               const void *args, size_t bytes)
 {
-    return td_gpu_launch_blocks_bytes(job, stream, kernel, blocks_of(threads), 0, args, bytes);
+    uint64_t processors = (uint64_t)job->device->properties.multiprocessors;
+    if (!job->even || threads >= processors * THREADS_PER_PROCESSOR)
+        return td_gpu_launch_blocks_bytes(job, stream, kernel, blocks_of(threads), 0, args, bytes);
+    return td_stream_launch(stream, kernel, even_shape(threads, processors), args, bytes);
 }
 
 td_gpu_part td_gpu_all(const td_gpu_job *job)

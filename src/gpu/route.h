@@ -7,8 +7,9 @@
 
 enum { TD_GPU_RELAY_BYTES = 1 << 20 }; /* of the buffer of a GPU in between */
 
-/* Bytes per second of a copy, as the link says or, where it does not, as measured; 0: there is no way. */
-td_status td_gpu_link_rate(td_device *from, td_device *to, td_stream *on_to, double *rate);
+/* Rates of the copies between all GPUs, as their links say or, where they do not, as measured. A measurement takes so many
+ * bytes of each GPU's memory, at most 32 MiB, and leaves nothing there. */
+td_status td_gpu_measure_links(td_gpu_exchange *exchange, const uint64_t *bytes);
 
 /* Declares the buffer of a GPU that may be in between. */
 td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu);
@@ -20,5 +21,16 @@ void td_gpu_routes_close(td_gpu_exchange *exchange);
 /* Queues a copy into GPU `to`, in its stream's order; what the source holds must be complete by then. */
 td_status td_gpu_copy_between(td_gpu_exchange *exchange, int to, void *target, int from, const void *source,
                               uint64_t bytes);
+
+/* A range of bytes of an array that every GPU has, and the GPU whose bytes are valid. */
+typedef struct td_gpu_range {
+    int owner;
+    uint64_t first, bytes;
+} td_gpu_range;
+
+/* Queues copies of the owners' ranges to all other GPUs, array[i] of GPU i, over all links at the same time. GPUs without a
+ * link take a range from the GPU in between, once that has it. All streams must wait for each other before
+ * (td_stream_wait); afterwards each waits for the copies into its own GPU. Adds the bytes to exchange->bytes. */
+td_status td_gpu_spread(td_gpu_exchange *exchange, char *const *array, const td_gpu_range *ranges, int count);
 
 #endif

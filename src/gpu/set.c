@@ -22,17 +22,35 @@ bool td_gpu_is_named(const char *devices)
 
 static td_status open_devices(td_gpu_set *set, const td_run_options *options, const char *engine)
 {
-    td_device_options how = {.loop = set->loop, .pool = options->pool, .gpu_memory = options->gpu_memory};
+    td_device_options how = {.loop = set->loop, .pool = options->pool, .gpu_memory = options->gpu_memory,
+                             .keep_lost = true};
     td_status status = td_devices_open(&set->first, set->devices, &how);
     if (status != TD_OK && options->devices == NULL)
         return td_fail_context(status, "the %s engine needs a GPU ({devices} emu emulates one)", engine);
     return status;
 }
 
+/* A GPU that this process lost in an earlier run is left out as long as others are named. */
+static td_status leave_out(const td_gpu_set *set, const td_device *lost)
+{
+    bool others = false;
+    for (const td_device *device = set->first; device != NULL; device = device->next)
+        others = others || (device->kind != TD_DEVICE_CPU && !td_device_is_lost(device));
+    if (!others)
+        return td_fail(TD_DEVICE, "{devices} %s: this process has lost %s; a new process gets it again", set->devices,
+                       lost->name);
+    td_warn("%s was lost in an earlier run of this process and is left out; a new process gets it again", lost->name);
+    return TD_OK;
+}
+
 static td_status list_gpus(td_gpu_set *set, const char *engine)
 {
     for (td_device *device = set->first; device != NULL; device = device->next) {
         if (device->kind == TD_DEVICE_CPU) continue;
+        if (td_device_is_lost(device)) {
+            TD_CHECK(leave_out(set, device));
+            continue;
+        }
         if (set->count == TD_GPUS)
             return td_fail(TD_USAGE, "{devices} %s: more than %d GPUs", set->devices, TD_GPUS);
         set->gpu[set->count++] = device;

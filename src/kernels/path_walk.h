@@ -253,7 +253,7 @@ PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32
     t->fresh += (double)fresh;
     PATH_LEVEL(t, PATH_NAME(level)(change), change);
     if (PROGRAM_MEASURE == TD_MEASURE_SUM) t->residual += change;
-    else if (!(change <= t->residual)) t->residual = change; /* NaN stays */
+    else t->residual = td_larger_change(t->residual, change);
 #endif
     if (!PATH_NAME(wants)(s, c, fresh, old)) return;
     t->wanting++;

@@ -99,6 +99,14 @@ enum {
 #define TD_MEASURE_SUM 1
 #define TD_MEASURE_MAX 2
 
+/* The larger of two changes. A NaN stays in every order, so that it never counts as convergence: the first comparison
+ * takes a new one, the second keeps it. */
+TD_INLINE double td_larger_change(double so_far, double change)
+{
+    if (change <= so_far) return so_far;
+    return so_far == so_far ? change : so_far;
+}
+
 /* Bit patterns: distances of either kind of weight are kept as ordered words, because non-negative floats compare like
  * their bits. */
 TD_INLINE float td_bits_to_float(uint32_t bits)

@@ -97,4 +97,50 @@ TEST(values_beyond_all_bounds_end_a_run_on_every_engine)
     td_graph_destroy(graph);
 }
 
+/* A circuit whose node `wrong` has two neighbours at 1e300 and -1e300 V over 1e-38 ohms: currents of +inf and -inf add up to
+ * NaN, in the first iteration. All other free nodes change by finite voltages. */
+static td_graph *torn_circuit(uint32_t vertices, uint32_t wrong)
+{
+    td_graph *graph = NULL;
+    FILE *file = fopen(test_path("torn.txt"), "w"), *sources = fopen(test_path("sources.txt"), "w");
+    CHECK(file != NULL && sources != NULL);
+    fprintf(sources, "%u 1e300\n%u -1e300\n%u 1\n", vertices, vertices + 1, vertices + 2);
+    fprintf(file, "%u %u 1e-38\n%u %u 1e-38\n", wrong, vertices, wrong, vertices + 1);
+    for (uint32_t v = 0; v < vertices; v++)
+        if (v != wrong) fprintf(file, "%u %u 2.5\n", v, vertices + 2);
+    for (uint32_t i = 0; i < 4 * vertices; i++) /* enough for engines that keep a part of the edges elsewhere */
+        if (i % vertices != wrong && i * 7 % vertices != wrong) fprintf(file, "%u %u 2.5\n", i % vertices, i * 7 % vertices);
+    CHECK(fclose(file) == 0 && fclose(sources) == 0);
+    CHECK_OK(td_graph_read(&graph, test_path("torn.txt"), "edgelist", &(td_build_options){0}, NULL));
+    return graph;
+}
+
+/* The largest change is folded over vertices, threads, blocks and GPUs: a NaN must be left, wherever it was. */
+TEST(a_change_that_is_no_number_survives_every_fold)
+{
+    static const struct {
+        const char *engine, *devices, *settings;
+        double cap;
+    } ways[] = {
+        {"cpu", NULL, "", 0}, {"resident", "", "", 0}, {"stream", "", "stream.subgraph=128", 0.9},
+        {"coop", "", "coop.invoke=always", 0.5}, {"multi", "emu:3@unchecked", "", 0}, {"paths", NULL, "", 0},
+    };
+    static const uint32_t places[] = {0, 31, 150, 299};
+    char settings[512];
+    for (size_t i = 0; i < sizeof ways / sizeof *ways * 4; i++) {
+        td_graph *graph = torn_circuit(300, places[i % 4]);
+        td_run *run = NULL;
+        td_run_options options = {.engine = ways[i / 4].engine, .gpu_edges = ways[i / 4].cap,
+                                  .devices = ways[i / 4].devices == NULL ? NULL
+                                             : *ways[i / 4].devices == 0 ? narrow_gpu() : ways[i / 4].devices};
+        snprintf(settings, sizeof settings, "circuit.sources=%s %s", test_path("sources.txt"), ways[i / 4].settings);
+        td_status status = try_run(&run, "circuit", graph, options, settings);
+        if (status != TD_LIMIT)
+            TEST_FAIL("%s, NaN at vertex %u: %s", ways[i / 4].engine, places[i % 4],
+                      status == TD_OK ? "the run has converged" : td_last_message());
+        CHECK_CONTAINS(td_last_message(), "nan");
+        td_graph_destroy(graph);
+    }
+}
+
 TEST_MAIN

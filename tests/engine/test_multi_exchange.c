@@ -129,15 +129,15 @@ TEST(lists_in_vain_become_rare)
     td_graph *graph = hubs_graph(300);
     td_run_options options = multi_options("pagerank", linked_gpus("linked.topology", 2, ""));
     options.has_iterations = true;
-    options.iterations = 9;
+    options.iterations = 11;
     td_run *run = run_of("pagerank", graph, options, "multi.stealing=off");
     uint32_t few = 0;
     for (uint32_t i = 1; i < run->row_count; i++) few += run->rows[i].operations < run->rows[0].operations;
-    CHECK_EQ(few, 8); /* the first row has the first values, too */
-    CHECK(run->rows[1].operations < run->rows[2].operations);
-    CHECK_EQ(run->rows[3].operations, run->rows[1].operations);
-    CHECK_EQ(run->rows[4].operations, run->rows[1].operations);
-    CHECK_EQ(run->rows[5].operations, run->rows[2].operations);
+    CHECK_EQ(few, 10); /* the first row has the first values, too */
+    for (uint32_t i = 1; i < run->row_count; i++) { /* behind one, three and seven iterations without */
+        if (i == 2 || i == 6) CHECK_EQ(run->rows[i].operations, run->rows[2].operations);
+        else CHECK(run->rows[i].operations < run->rows[2].operations);
+    }
     check_as_cpu(run, options, "");
     td_run_destroy(run);
     td_graph_destroy(graph);

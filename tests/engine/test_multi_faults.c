@@ -253,6 +253,8 @@ TEST(settings_without_effect_beside_others_are_refused)
     refuse_setting("multi", "bfs", "multi.exchange=copies multi.loop_edges=0", "multi.exchange=auto");
     refuse_setting("multi", "bfs", "multi.ownership=off multi.t3=1", "it is for multi.ownership=on");
     refuse_setting("multi", "bfs", "multi.family=web", "it is for multi.log");
+    refuse_setting("multi", "bfs", "multi.t1=0 multi.queue_edges=9", "multi.queue_edges=9 changes nothing");
+    refuse_setting("multi", "bfs", "multi.log=/tmp/none multi.queue_edges=9", "without multi.t1 and multi.log");
 }
 
 TEST(settings_that_contradict_the_request_are_refused)

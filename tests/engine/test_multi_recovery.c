@@ -214,4 +214,54 @@ TEST(a_run_behind_a_recovery_has_all_gpus)
     td_graph_destroy(graph);
 }
 
+/* A CUDA context that is lost stays lost: later runs of the process leave the GPU out. */
+TEST(later_runs_leave_out_a_gpu_that_the_process_has_lost)
+{
+    td_graph *graph = test_graph(test_graph_named("small world"), TEST_U8, NULL);
+    td_run_options options = options_for(program_of("bfs")->info, graph, "emu:3@unchecked");
+    td_run *run = NULL;
+    td_device_lose_for_good("emu:1");
+    *warned = '\0';
+    run = run_without(program_of("bfs"), graph, options, "", "", 0);
+    CHECK_EQ(run->rows[0].gpus, 2);
+    CHECK_EQ(run->recovery.gpus_lost, 0);
+    CHECK_CONTAINS(warned, "emu:1 was lost in an earlier run");
+    check_as_cpu(run, options, "");
+    td_run_destroy(run);
+    run = NULL;
+    td_device_lose_for_good("emu:0");
+    options.devices = "emu:1@unchecked";
+    CHECK_STATUS(try_run(&run, "bfs", graph, options, ""), TD_DEVICE);
+    CHECK_CONTAINS(td_last_message(), "a new process gets it again");
+    td_device_lose_for_good("");
+    td_graph_destroy(graph);
+}
+
+/* The other members of the joint launch wait for the lost one until the host breaks the set, so the host must not wait for
+ * them first: it would hang, and the alarm ends the test. */
+TEST(a_member_lost_inside_a_joint_launch_does_not_hang_the_run)
+{
+    enum { SECONDS = 20 };
+    td_graph *graph = test_graph(test_graph_named("small world"), TEST_U8, NULL);
+    const char *machines[] = {linked_gpus("joint.topology", 3, "check off\n"),
+                              machine_of("joint-slices.topology", 3, "slices all\n", "check off\n")};
+    const char *lost[2][3] = {{"emu:0", "emu:1", "emu:2"}, {"emu:0/3#0", "emu:0/3#1", "emu:0/3#2"}};
+    uint64_t held = td_memory().now;
+    alarm(SECONDS);
+    for (int i = 0; i < 12; i++) {
+        const td_program *program = program_of(i < 6 ? "bfs" : "sssp");
+        td_run_options options = options_for(program->info, graph, machines[i / 3 % 2]);
+        td_device_lose_in_joint(lost[i / 3 % 2][i % 3], 1);
+        td_run *run = run_without(program, graph, options, "multi.direction=push", "", 0);
+        CHECK_EQ(run->recovery.gpus_lost, 1);
+        CHECK_EQ(run->rows[run->row_count - 1].gpus, 2);
+        check_as_cpu(run, options, "");
+        td_run_destroy(run);
+        CHECK_EQ(td_memory().now, held);
+    }
+    alarm(0);
+    td_device_lose_in_joint("", 0);
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN

@@ -48,7 +48,9 @@ TEST(every_program_steals_in_every_direction_where_gpus_are_linked)
 {
     td_graph *graph = hubs_graph(1000);
     for (int i = 0; i < THIEVES; i++) {
-        td_run *run = run_thief(&thieves[i], graph, "emu:8@dgx1", STEAL);
+        bool loops = strcmp(thieves[i].direction, "near") == 0 || /* in which nothing is stolen */
+                     (strcmp(thieves[i].direction, "push") == 0 && strcmp(thieves[i].program, "kcore") != 0);
+        td_run *run = run_thief(&thieves[i], graph, "emu:8@dgx1", loops ? STEAL " multi.loop_edges=0" : STEAL);
         if (stolen_in(run, thieves[i].direction) == 0)
             TEST_FAIL("%s %s: no edge was stolen", thieves[i].program, thieves[i].settings);
         td_run_destroy(run);

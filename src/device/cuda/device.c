@@ -21,7 +21,7 @@ struct td_event {
 
 /* GPUs that a kernel's fault has made unusable in this process; a reset does not recover them. */
 enum { MOST_GPUS = 64 };
-static _Atomic bool lost_gpus[MOST_GPUS];
+static _Atomic int lost_gpus[MOST_GPUS]; /* the sticky error, or 0 */
 
 static void cuda_close(td_device *device)
 {
@@ -29,7 +29,7 @@ static void cuda_close(td_device *device)
     cudaSetDevice(state->gpu);
     td_cuda_slice_close(state->slice);
     cudaGetLastError();
-    if (state->lost != 0 && state->gpu < MOST_GPUS) lost_gpus[state->gpu] = true;
+    if (state->lost != 0 && state->gpu < MOST_GPUS) lost_gpus[state->gpu] = state->lost;
     td_free(state->raised);
     td_free(state);
 }
@@ -328,6 +328,18 @@ static td_status cuda_synchronize(td_stream *stream)
     return td_cuda_check(stream->device, error, "waiting for a stream");
 }
 
+static td_status cuda_ended(td_stream *stream, bool *out)
+{
+    td_cuda_stream *mine = (td_cuda_stream *)stream;
+    TD_CHECK(td_cuda_enter(stream->device));
+    cudaError_t error = cudaStreamQuery(mine->stream);
+    if (error == cudaSuccess && mine->notices > 0) error = cudaStreamQuery(mine->beside);
+    *out = error == cudaSuccess;
+    if (error != cudaErrorNotReady) return td_cuda_check(stream->device, error, "waiting for a stream");
+    cudaGetLastError();
+    return TD_OK;
+}
+
 /* Sorting and sums (cub.cu) */
 
 static td_status cuda_sort_bytes(td_device *device, uint64_t count, uint64_t *bytes)
@@ -401,6 +413,7 @@ static const td_device_ops cuda_ops = {
     .wait = cuda_wait,
     .event_destroy = cuda_event_destroy,
     .synchronize = cuda_synchronize,
+    .ended = cuda_ended,
     .occupancy = cuda_occupancy,
     .sort = cuda_sort,
     .sort_bytes = cuda_sort_bytes,
@@ -462,9 +475,12 @@ static td_status open_part(td_device **out, int gpu, int slices, int slice, cons
                           .state = state};
     if (slices > 0) snprintf(device->name, sizeof device->name, "cuda:%d/%d#%d", gpu, slices, slice);
     else snprintf(device->name, sizeof device->name, "cuda:%d", gpu);
-    TD_TRY(td_cuda_enter(device));
-    TD_TRY(describe(device, gpu));
-    if (slices > 0) TD_TRY(take_slice(device, slices, slice, options->gpu_memory));
+    if (gpu < MOST_GPUS) state->lost = lost_gpus[gpu]; /* nothing works on it any more */
+    if (state->lost == 0) {
+        TD_TRY(td_cuda_enter(device));
+        TD_TRY(describe(device, gpu));
+        if (slices > 0) TD_TRY(take_slice(device, slices, slice, options->gpu_memory));
+    }
     *out = device;
     return TD_OK;
 done:
@@ -481,7 +497,7 @@ td_status td_cuda_open(td_device **out, int index, int slices, int slice, const 
     if (index >= td_cuda_count())
         return td_fail(TD_UNSUPPORTED, "cuda:%d: the GPUs of this machine are cuda:0 to cuda:%d", index,
                        td_cuda_count() - 1);
-    if (index < MOST_GPUS && lost_gpus[index])
+    if (index < MOST_GPUS && lost_gpus[index] != 0 && !options->keep_lost)
         return td_fail(TD_DEVICE,
                        "cuda:%d: a fault in a kernel took this GPU from the process; a new process gets it again",
                        index);

@@ -123,6 +123,7 @@ void td_emu_drain(td_emu_world *world, const td_device *device); /* executes all
 td_status td_emu_stream_open(td_device *device, bool low_priority, td_stream **out);
 void td_emu_stream_close(td_stream *stream);
 td_status td_emu_stream_synchronize(td_stream *stream);
+td_status td_emu_stream_ended(td_stream *stream, bool *out);
 td_status td_emu_notify(td_stream *stream, td_handler handler, void *context, uint64_t value);
 td_status td_emu_record(td_stream *stream, td_event **out);
 td_status td_emu_wait_event(td_stream *stream, td_event *event);
@@ -169,7 +170,9 @@ void td_emu_note_regions(td_emu_world *world, const td_emu_op *op); /* and touch
 
 /* Joint launches (joint.c). */
 td_status td_emu_launch_joint(td_stream *const *streams, int count, const td_kernel *const *kernels,
-                              const td_launch *shapes, const void *const *arguments, size_t bytes);
+                              const td_launch *shapes, const void *const *arguments, size_t bytes,
+                              const uint32_t *until);
+bool td_emu_is_held(const td_emu_entry *entry); /* a joint launch whose members wait for one that is lost */
 uint32_t td_emu_joint_threads(const td_device *device);
 bool td_emu_party_time(const td_emu_stream *stream, uint64_t *time); /* when its first entry could begin, if it could */
 void td_emu_do_joint(td_emu_stream *lead, uint64_t at);

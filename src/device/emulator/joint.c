@@ -16,6 +16,7 @@ struct td_emu_party {
     bool dropped;       /* something before it in one of the streams failed */
     bool host_snapshot;          /* that stream is known in words */
     char culprit[48];   /* its device's name */
+    const uint32_t *until; /* NULL, or: a member is lost; the others wait until it is not 0, and do nothing behind */
     td_emu_stream *stream[TD_EMULATED_DEVICES];
 };
 
@@ -37,13 +38,15 @@ uint32_t td_emu_joint_threads(const td_device *device)
 }
 
 td_status td_emu_launch_joint(td_stream *const *streams, int count, const td_kernel *const *kernels,
-                              const td_launch *shapes, const void *const *arguments, size_t bytes)
+                              const td_launch *shapes, const void *const *arguments, size_t bytes,
+                              const uint32_t *until)
 {
     td_emu_party *party = NULL;
     for (int i = 0; i < count; i++) TD_CHECK(td_emu_stream_check(td_emu_stream_of(streams[i])));
     TD_CHECK(TD_NEW_ZEROED(&party, 1, "joint launch"));
     party->count = count;
     party->references = 1;
+    party->until = until;
     for (int i = 0; i < count; i++) party->stream[i] = td_emu_stream_of(streams[i]);
     td_status status = TD_OK;
     for (int i = 0; i < count && status == TD_OK; i++) {
@@ -63,9 +66,19 @@ void td_emu_party_leave(td_emu_party *party)
     if (party != NULL && --party->references == 0) td_free(party);
 }
 
+static bool is_given_up(const td_emu_party *party)
+{
+    return party->until != NULL && __atomic_load_n(party->until, __ATOMIC_ACQUIRE) != 0;
+}
+
 bool td_emu_is_dropped(const td_emu_entry *entry)
 {
-    return entry->dropped || (entry->party != NULL && entry->party->dropped);
+    return entry->dropped || (entry->party != NULL && (entry->party->dropped || is_given_up(entry->party)));
+}
+
+bool td_emu_is_held(const td_emu_entry *entry)
+{
+    return entry->party != NULL && entry->party->until != NULL && !td_emu_is_dropped(entry);
 }
 
 void td_emu_party_drop(td_emu_party *party, const td_emu_stream *stream)
@@ -88,7 +101,7 @@ void td_emu_party_skip(td_emu_stream *stream, const td_emu_entry *entry)
 bool td_emu_party_time(const td_emu_stream *stream, uint64_t *time)
 {
     const td_emu_party *party = stream->first->party;
-    if (party->stream[0] != stream) return false;
+    if (party->stream[0] != stream || party->until != NULL) return false;
     for (int i = 0; i < party->count; i++) {
         const td_emu_stream *other = party->stream[i];
         const td_emulator *emulator = td_emulator_of(other->stream.device);

@@ -81,6 +81,7 @@ td_status td_emu_link(td_device *from, td_device *to, td_link *out)
     *out = (td_link){.rate = w.rate[0] * 1e9, .latency_ns = w.latency[0] + w.latency[1], .direct = w.legs == 1,
                      .enabled = td_emulator_of(to)->machine.peer_enabled[a]};
     if (w.legs == 2) out->rate = smaller(w.rate[0], w.rate[1]) * 1e9;
+    if (topology->hides_rates) out->rate = out->latency_ns = 0;
     return TD_OK;
 }
 

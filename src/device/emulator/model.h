@@ -27,6 +27,7 @@ typedef struct td_topology {
     char name[64];
     int devices;
     bool races;        /* report races of kernels */
+    bool hides_rates;  /* td_device_link knows no rates, as on CUDA */
     uint32_t remote_delay; /* how often a kernel may still read the old value of a word that another GPU changed; 0:
                             * never */
     uint64_t patience; /* accesses of a launch without progress after which it is aborted */

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 struct td_event {
     td_emu_world *world;
@@ -87,10 +88,28 @@ static void pop(td_emu_stream *stream)
     free_entry(world_of(stream), entry);
 }
 
+static bool any_held(const td_emu_world *world)
+{
+    for (const td_emu_stream *stream = world->streams; stream != NULL; stream = stream->next)
+        if (stream->first != NULL && td_emu_is_held(stream->first)) return true;
+    return false;
+}
+
+/* One step of what the host waits for; false: nothing is left to do. Behind a launch that waits for a lost member nothing
+ * happens until another thread of the host breaks the set: the host hangs, as with a GPU. */
+static bool await(td_emu_world *world)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    if (td_emu_step(world)) return true;
+    if (!any_held(world)) return false;
+    nanosleep(&moment, NULL);
+    return true;
+}
+
 /* The host waits where the queue is full. */
 static td_emu_entry *take_entry(td_emu_world *world)
 {
-    while (world->unused == NULL && td_emu_step(world)) {}
+    while (world->unused == NULL && await(world)) {}
     td_emu_entry *entry = world->unused;
     world->unused = entry->next;
     return entry;
@@ -350,7 +369,7 @@ void td_emu_drain(td_emu_world *world, const td_device *device)
 {
     for (td_emu_stream *stream = world->streams; stream != NULL; stream = stream->next) {
         if (device != NULL && stream->stream.device != device) continue;
-        while (stream->first != NULL && td_emu_step(world)) {}
+        while (stream->first != NULL && await(world)) {}
         if (device != NULL) world->host_now = later(world->host_now, stream->at);
     }
 }
@@ -422,7 +441,7 @@ td_status td_emu_stream_open(td_device *device, bool low_priority, td_stream **o
 static void run_dry(td_emu_stream *stream)
 {
     td_emu_world *world = world_of(stream);
-    while (stream->first != NULL && td_emu_step(world)) {}
+    while (stream->first != NULL && await(world)) {}
     world->host_now = later(td_emu_host_now(world), stream->at);
     td_order_merge_host(&world->order, stream->seen);
 }
@@ -446,6 +465,21 @@ td_status td_emu_stream_synchronize(td_stream *base)
     td_emu_world *world = world_of(stream);
     run_dry(stream);
     world->host_now += (uint64_t)world->topology.gpu[td_emulator_of(base->device)->number].synchronize_ns;
+    return td_emu_stream_check(stream);
+}
+
+/* Asking advances the queue by an operation, so that a host that goes on asking comes to an end. The host knows that a
+ * stream has ended as long after it as of a completion (do_notify), of several streams at the same time. */
+td_status td_emu_stream_ended(td_stream *base, bool *out)
+{
+    td_emu_stream *stream = td_emu_stream_of(base);
+    td_emu_world *world = world_of(stream);
+    if (stream->first != NULL) (void)td_emu_step(world);
+    *out = stream->first == NULL;
+    if (!*out) return TD_OK;
+    uint64_t known = stream->at + (uint64_t)world->topology.gpu[td_emulator_of(base->device)->number].synchronize_ns;
+    world->host_now = later(td_emu_host_now(world), known);
+    td_order_merge_host(&world->order, stream->seen);
     return td_emu_stream_check(stream);
 }
 

@@ -265,6 +265,14 @@ static td_status line_check(reading *r)
     return TD_OK;
 }
 
+static td_status line_rates(reading *r)
+{
+    bool hidden = strcmp(r->word[1], "hidden") == 0;
+    if (!hidden && strcmp(r->word[1], "known") != 0) return wrong(r, r->word[0], r->word[1], "there are known and hidden");
+    r->topology->hides_rates = hidden;
+    return TD_OK;
+}
+
 static td_status line_patience(reading *r)
 {
     return read_whole(r, r->word[1], 1 << 20, UINT64_C(1) << 48, &r->topology->patience);
@@ -286,7 +294,7 @@ static const struct {
     {"gpus", 1, 1, line_gpus}, {"gpu", 1, 1, line_select}, {"model", 1, MOST_WORDS - 1, line_model},
     {"host-link", 4, 4, line_host_link}, {"link", 4, 4, line_link}, {"slices", 1, 1, line_slices}, {"pageable", 1, 1, line_pageable},
     {"host-gather", 1, 1, line_gather},
-    {"check", 1, 1, line_check}, {"patience", 1, 1, line_patience},
+    {"check", 1, 1, line_check}, {"link-rates", 1, 1, line_rates}, {"patience", 1, 1, line_patience},
     {"remote-delay", 1, 1, line_remote_delay},
 };
 

@@ -180,7 +180,7 @@ void td_hybrid_add(td_cpu_tally *sum, const td_cpu_tally *more, int measure)
     sum->activated_edges += more->activated_edges;
     sum->total += more->total;
     sum->share += more->share;
-    if (measure == TD_MEASURE_MAX) sum->change = more->change <= sum->change ? sum->change : more->change;
+    if (measure == TD_MEASURE_MAX) sum->change = td_larger_change(sum->change, more->change);
     else sum->change += more->change;
     if (more->lowest < sum->lowest) sum->lowest = more->lowest;
 }

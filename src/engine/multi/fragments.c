@@ -307,6 +307,7 @@ static td_status find_boundaries(td_multi_job *self)
         TD_TRY(td_stream_synchronize(gpu->job.stream));
     }
 done:
+    (void)td_multi_end_copies(self, status);
     td_free(all);
     td_free(one);
     return status;

@@ -13,10 +13,18 @@ static void add_changes(const td_multi_job *self, double *change, double *share)
     for (int i = 0; i < self->count; i++) {
         const td_gpu_tally *tally = &self->gpu[i].job.control->tally;
         if (self->traits->measure == TD_MEASURE_MAX)
-            *change = tally->change <= *change ? *change : tally->change; /* NaN stays */
+            *change = td_larger_change(*change, tally->change);
         else *change += tally->change;
         *share += tally->share;
     }
+}
+
+static td_status share_early(td_multi_job *self)
+{
+    TD_CHECK(td_multi_read_aside(self));
+    TD_EACH_GPU(self, gpu) td_gpu_turn_values(&gpu->job);
+    TD_CHECK(td_multi_share_messages(self));
+    return td_multi_wait_aside(self);
 }
 
 static td_status gather(td_multi_job *self)
@@ -31,16 +39,16 @@ static td_status gather(td_multi_job *self)
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(td_multi_gather_part(self, &self->balance.part[i]));
     TD_EACH_GPU(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     TD_CHECK(td_multi_apply(self));
-    TD_CHECK(td_multi_wait(self));
+    bool early = td_multi_shares_whole(self); /* then the exchange needs no counters, and goes on while the host reads them */
+    if (early) TD_CHECK(share_early(self));
+    else TD_CHECK(td_multi_wait(self));
     TD_CHECK(td_multi_settle(self));
     TD_EACH_GPU(self, gpu) gpu->processed = td_multi_assigned(self, td_multi_index(self, gpu));
     add_changes(self, &change, &share);
     TD_CHECK(td_gpu_check_convergence(td_multi_first(self), change, share));
-    TD_EACH_GPU(self, gpu) {
-        gpu->job.state.context.global = share;
-        td_gpu_turn_values(&gpu->job);
-    }
-    TD_CHECK(td_multi_share_messages(self));
+    TD_EACH_GPU(self, gpu) gpu->job.state.context.global = share;
+    if (!early) TD_EACH_GPU(self, gpu) td_gpu_turn_values(&gpu->job);
+    if (!early) TD_CHECK(td_multi_share_messages(self));
     self->row.change = change;
     return td_multi_end_iteration(self, began);
 }

@@ -13,21 +13,57 @@ static uint32_t members_of(td_multi_job *self)
     return mask;
 }
 
-/* Whether all GPUs can follow each other's pointers and launch cooperatively. */
-static bool can_loop(const td_multi_job *self)
+static bool are_cooperative(const td_multi_job *self)
 {
-    for (int i = 0; i < self->count; i++) {
+    for (int i = 0; i < self->count; i++)
         if (!self->gpu[i].job.device->properties.cooperative) return false;
-        for (int j = 0; j < self->count; j++)
-            if (!self->exchange.box[i].reads[j]) return false;
-    }
     return true;
+}
+
+bool td_multi_may_reach(const td_multi_job *self)
+{
+    bool all = true, some = false;
+    for (int i = 0; i < self->count; i++)
+        for (int j = 0; j < self->count; j++) {
+            all = all && self->exchange.box[i].reads[j];
+            some = some || (i != j && td_gpu_are_direct(&self->exchange, i, j));
+        }
+    return all || (some && self->set.moves_owners && self->traits->schedule != TD_SCHEDULE_PEEL);
 }
 
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN && can_loop(self);
+    return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
+           are_cooperative(self) && td_multi_may_reach(self);
+}
+
+/* Every member reaches the others' memory, and the lists of the fragments that it owns. */
+static bool reaches(const td_multi_job *self, const int *owner)
+{
+    for (int k = 0; k < self->count; k++) {
+        if (!self->exchange.box[owner[k]].reads[k]) return false;
+        for (int j = 0; j < self->count; j++)
+            if (!self->exchange.box[owner[k]].reads[owner[j]]) return false;
+    }
+    return true;
+}
+
+/* A meeting of all takes hardly longer than one of few, so the more the better. */
+int td_multi_loop_group(const td_multi_job *self)
+{
+    int m = self->count;
+    while (m > 0 && !reaches(self, self->balance.tree.owner[m])) m--;
+    return m > 1 || self->count == 1 ? m : 0;
+}
+
+/* The loop's group owns all fragments. */
+static td_status own_in_group(td_multi_job *self)
+{
+    int m = self->balance.loop_group;
+    if (m == self->count) return td_multi_own_again(self);
+    self->balance.state = (td_decide_state){.group = m};
+    return td_multi_move(self, self->balance.tree.owner[m]);
 }
 
 void td_multi_list_members(td_multi_job *self)
@@ -112,7 +148,8 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
                             .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
                             .lean = self->rounds.mean_degree <= LEAN_DEGREE};
     td_multi_fill_peers(self, args);
-    for (int k = 0; k < self->count; k++) args->list[k] = self->layout->fragment[k].push.view;
+    for (int k = 0; k < self->count; k++)
+        if (self->exchange.box[loop->member[member]].reads[k]) args->list[k] = self->layout->fragment[k].push.view;
 }
 
 /* Fewer blocks meet faster: as many as have an edge per thread, and grow with the frontier, at most one per
@@ -206,7 +243,7 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     if (rounds > left) rounds = left;
     if (rounds > td_multi_keep_rounds(self)) rounds = td_multi_keep_rounds(self);
     if (rounds > most) rounds = most;
-    TD_CHECK(td_multi_own_again(self)); /* a meeting of all takes hardly longer than one of few */
+    TD_CHECK(own_in_group(self));
     TD_CHECK(open_set(self));
     self->rounds.mean_degree = (uint32_t)(td_gpu_view_edges(first) / self->graph->vertices + 1);
     TD_CHECK(td_multi_reset(self));

@@ -13,21 +13,18 @@ static char *array_at(const td_multi_gpu *gpu, size_t place)
 /* Copies the owners' ranges of an array to all other GPUs. `shift`: vertices per element, as a power of two. */
 static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift)
 {
+    td_gpu_range ranges[TD_FRAGMENTS];
+    char *array[TD_FRAGMENTS];
+    int count = 0;
     TD_CHECK(td_multi_all_wait(self));
     if (self->shared) return TD_OK;
+    for (int i = 0; i < self->count; i++) array[i] = array_at(&self->gpu[i], place);
     TD_EACH_OWNED(self, owner, fragment) {
         uint64_t first = (uint64_t)fragment->first >> shift;
         uint64_t end = ((uint64_t)fragment->end + (UINT64_C(1) << shift) - 1) >> shift;
-        if (first == end) continue;
-        TD_EACH_GPU(self, gpu) {
-            if (gpu == owner) continue;
-            char *to = array_at(gpu, place) + first * bytes;
-            const char *from = array_at(owner, place) + first * bytes;
-            TD_CHECK(td_gpu_copy_between(&self->exchange, td_multi_index(self, gpu), to, td_multi_index(self, owner), from,
-                                         (end - first) * bytes));
-            self->exchange.bytes += (end - first) * bytes;
-        }
+        ranges[count++] = (td_gpu_range){td_multi_index(self, owner), first * bytes, (end - first) * bytes};
     }
+    TD_CHECK(td_gpu_spread(&self->exchange, array, ranges, count));
     return td_multi_all_wait(self);
 }
 
@@ -113,7 +110,7 @@ static bool lists_are_less(const td_multi_job *self)
 
 td_status td_multi_update_mirrors(td_multi_job *self)
 {
-    if (!self->mirrors_stale || self->shared) return TD_OK;
+    if (!self->mirrors_stale || self->shared || self->count == 1) return TD_OK;
     self->mirrors_stale = false;
     TD_CHECK(list_changed(self));
     TD_CHECK(lists_are_less(self) ? take_lists(self, false)
@@ -123,10 +120,20 @@ td_status td_multi_update_mirrors(td_multi_job *self)
     return TD_OK;
 }
 
-enum { MOST_UNLISTED = 2 };
+enum { MOST_UNLISTED = 15 };
 
-/* A list that came out longer than all messages was made in vain: the next ones are left out, first one, then two at a
- * time.
+static bool has_two_buffers(const td_multi_job *self)
+{
+    return self->gpu[0].job.state.messages != self->gpu[0].job.state.next_messages;
+}
+
+bool td_multi_shares_whole(const td_multi_job *self)
+{
+    return !has_two_buffers(self) || self->shared || self->count == 1 || self->unlisted < self->until_list;
+}
+
+/* A list that came out longer than all messages was made in vain: the next ones are left out, first one, then three, seven,
+ * fifteen at a time.
  *
  * After an iteration that pulled: `messages` are the new ones, `next_messages` those before. A list of what changed since
  * the last iteration updates a buffer whose mirrors are those of the last iteration. Both buffers are such after lists
@@ -134,10 +141,10 @@ enum { MOST_UNLISTED = 2 };
 td_status td_multi_share_messages(td_multi_job *self)
 {
     const size_t place = offsetof(td_gpu_state, messages), other = offsetof(td_gpu_state, next_messages);
-    bool twice = self->gpu[0].job.state.messages != self->gpu[0].job.state.next_messages;
     size_t bytes = self->traits->message_bytes;
-    if (!twice || self->shared) return td_multi_share_ranges(self, place, bytes);
-    if (self->unlisted < self->until_list) {
+    if (self->count == 1) return TD_OK;
+    if (!has_two_buffers(self) || self->shared) return td_multi_share_ranges(self, place, bytes);
+    if (td_multi_shares_whole(self)) {
         self->unlisted++;
         self->both_buffers = false;
         return td_multi_share_ranges(self, place, bytes);
@@ -145,7 +152,7 @@ td_status td_multi_share_messages(td_multi_job *self)
     TD_CHECK(list_changed(self));
     bool lists = lists_are_less(self);
     self->unlisted = 0;
-    self->until_list = lists ? 0 : self->until_list < MOST_UNLISTED ? self->until_list + 1 : MOST_UNLISTED;
+    self->until_list = lists ? 0 : self->until_list < MOST_UNLISTED ? 2 * self->until_list + 1 : MOST_UNLISTED;
     if (lists && self->both_buffers) return take_lists(self, true);
     TD_CHECK(td_multi_share_ranges(self, place, bytes));
     self->both_buffers = lists;

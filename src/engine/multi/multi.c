@@ -111,7 +111,9 @@ static bool applies(const td_settings *given, const char *setting)
     if (strcmp(setting, "hub_degree") == 0)
         return (set[SET_STEALING] == 1 || set[SET_OWNERSHIP] == 1) && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
-    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0) return set[SET_EXCHANGE] == 0;
+    if (strcmp(setting, "loop_edges") == 0) return set[SET_EXCHANGE] == 0;
+    if (strcmp(setting, "queue_edges") == 0)
+        return set[SET_EXCHANGE] == 0 && !(set[SET_STEALING] == 1 && set[SET_T1] >= 0) && !td_settings_given(given, "multi.log");
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
 }
 
@@ -121,7 +123,9 @@ static const char *when(const char *setting)
     if (strcmp(setting, "model") == 0) return "multi.cost=model with multi.stealing=on and multi.exchange=auto";
     if (strcmp(setting, "family") == 0) return "multi.log";
     if (strcmp(setting, "t3") == 0) return "multi.ownership=on with multi.exchange=auto";
-    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0) return "multi.exchange=auto";
+    if (strcmp(setting, "loop_edges") == 0) return "multi.exchange=auto";
+    if (strcmp(setting, "queue_edges") == 0) return "multi.exchange=auto, without multi.t1 and multi.log, which take all rounds from "
+                                                    "bitmaps";
     if (strcmp(setting, "recovery_every") == 0) return "multi.recovery=iterations";
     if (strcmp(setting, "hub_degree") == 0) return "multi.stealing=on or multi.ownership=on, with multi.exchange=auto";
     return "multi.stealing=on with multi.exchange=auto";
@@ -172,6 +176,7 @@ static void fill_job(td_gpu_job *job, const td_multi_settings *set)
     job->delta = set->delta;
     job->samples = set->samples;
     job->balance = TD_BALANCE_WARP;
+    job->even = true;
     job->prioritised = td_gpu_prioritises(job);
 }
 
@@ -189,8 +194,7 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
 {
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices, pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
-    bool loops = gpu->loop_edges > 0, queues = loops || gpu->queue_edges > 0;
-    if (!job->traits->fused || job->traits->sum != TD_SUM_MIN) loops = queues = false;
+    TD_CHECK(td_gpu_new(job, &gpu->zeros, 1, TD_MULTI_COUNTERS, "counters"));
     if (!td_gpu_is_gas(job) || job->traits->fused)
         TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     if (!td_gpu_is_gas(job))
@@ -205,9 +209,9 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
         TD_CHECK(td_gpu_new(job, &job->arrays.next_left, n, sizeof(uint32_t), "vertices left"));
     }
     /* Any vertex may become active: edges are estimated ahead, and many vertices may have few edges. */
-    for (int i = 0; i < 2 && queues; i++) {
+    for (int i = 0; i < 2 && (gpu->loops || gpu->queues); i++) {
         TD_CHECK(td_gpu_new(job, &job->arrays.queue[i], n, sizeof(uint32_t), "queue of vertices"));
-        if (job->prioritised && loops)
+        if (job->prioritised && gpu->loops)
             TD_CHECK(td_gpu_new(job, &job->arrays.far[i], n, sizeof(uint32_t), "deferred vertices"));
     }
     return TD_OK;
@@ -282,8 +286,6 @@ static td_status open_jobs(td_multi_job *self, td_run *run)
         TD_CHECK(td_gpu_job_open(&gpu->job, run, self->options));
         TD_CHECK(td_gpu_job_start(&gpu->job, layout->fragment[i].device, layout->fragment[i].stream));
         fill_job(&gpu->job, &self->set);
-        gpu->loop_edges = self->set.loop_edges;
-        gpu->queue_edges = self->set.queue_edges;
         gpu->fragment = &layout->fragment[i];
         self->exchange.box[i].job = &gpu->job;
     }
@@ -356,7 +358,39 @@ td_status td_multi_choose_values(const td_multi_settings *set, const td_gpu_set 
     return TD_OK;
 }
 
-static td_status set_up(td_multi_job *self, td_run *run)
+static uint64_t stated_bytes(const td_plan *plan, const td_device *device)
+{
+    const td_device_uses *uses = &plan->devices;
+    for (int i = 0; i < uses->count; i++)
+        if (strcmp(uses->of[i].name, device->name) == 0) return uses->of[i].row.graph + uses->of[i].row.program;
+    return 0;
+}
+
+/* Before anything is loaded, in memory that the plan has for the arrays to come; the rates stay with the layout. */
+static td_status measure_links(td_multi_job *self, const td_plan *plan)
+{
+    td_multi_graph *layout = self->layout;
+    uint64_t bytes[TD_FRAGMENTS];
+    for (int i = 0; i < self->count; i++) bytes[i] = stated_bytes(plan, self->gpu[i].job.device);
+    if (!layout->has_rates) TD_CHECK(td_gpu_measure_links(&self->exchange, bytes));
+    else memcpy(self->exchange.rate, layout->rate, sizeof layout->rate);
+    memcpy(layout->rate, self->exchange.rate, sizeof layout->rate);
+    layout->has_rates = true;
+    return TD_OK;
+}
+
+/* How small rounds are launched, which decides about the arrays of queues. */
+static void choose_rounds(td_multi_job *self)
+{
+    self->loops = td_multi_loops(self);
+    self->queues = td_multi_queues(self);
+    TD_EACH_GPU(self, gpu) {
+        gpu->loops = self->loops;
+        gpu->queues = self->queues;
+    }
+}
+
+static td_status set_up(td_multi_job *self, const td_plan *plan, td_run *run)
 {
     TD_CHECK(td_gpu_layout_acquire(&td_multi_layout_kind, self->graph, self->options, &self->layout));
     self->loop = self->layout->gpu.set->loop;
@@ -364,6 +398,7 @@ static td_status set_up(td_multi_job *self, td_run *run)
     TD_CHECK(open_jobs(self, run));
     self->exchange.entry_bytes = entry_bytes(td_multi_first(self));
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
+    TD_CHECK(measure_links(self, plan));
     TD_CHECK(td_multi_load(self));
     const td_partition *partition = &self->layout->partition;
     self->numbering = (td_numbering){partition->vertices, partition->order, partition->place};
@@ -371,13 +406,18 @@ static td_status set_up(td_multi_job *self, td_run *run)
                                 self->options->pool));
     td_multi_need need = td_multi_needs(self);
     bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
+    choose_rounds(self);
     TD_EACH_GPU(self, gpu) TD_CHECK(set_up_gpu(self, gpu, &need, inbox));
     if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_open(&self->exchange));
-    self->loops = td_multi_loops(self);
-    self->queues = td_multi_queues(self);
     TD_CHECK(td_multi_model_open(self));
     self->needs_classes = self->model.degrees != NULL;
-    return td_multi_open_balance(self);
+    TD_CHECK(td_multi_open_balance(self));
+    self->balance.loop_group = td_multi_loop_group(self);
+    if (self->loops && self->balance.loop_group == 0) { /* no group of the tree reaches each other */
+        self->loops = false;
+        self->queues = td_multi_queues(self);
+    }
+    return TD_OK;
 }
 
 static void tear_down(td_multi_job *self)
@@ -391,6 +431,7 @@ static void tear_down(td_multi_job *self)
         td_gpu_routes_close(&self->exchange);
         TD_EACH_GPU(self, gpu) {
             if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
+            td_stream_close(gpu->reader);
             td_gpu_job_close(&gpu->job);
         }
     }
@@ -413,7 +454,7 @@ static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
     uint64_t began = td_clock_ns();
     if (recovery->ended_count > 0) /* fewer GPUs have larger fragments */
         TD_CHECK(td_multi_divide_memory(plan, self->options->cache->gpus, &self->division));
-    TD_CHECK(set_up(self, run));
+    TD_CHECK(set_up(self, plan, run));
     if (recovery->run_began == 0) {
         run->prepare_seconds += td_seconds_since(began);
         recovery->run_began = td_clock_ns();
@@ -480,13 +521,12 @@ done:
 void td_multi_describe_job(td_multi_gpu *gpu, const td_multi_settings *set)
 {
     fill_job(&gpu->job, set);
-    gpu->loop_edges = set->loop_edges;
-    gpu->queue_edges = set->queue_edges;
 }
 
 td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need, uint64_t edges)
 {
     bool inbox = !self->shared && td_gpu_exchange_copies(&self->exchange);
+    choose_rounds(self);
     TD_EACH_GPU(self, gpu) {
         int i = td_multi_index(self, gpu);
         TD_CHECK(declare_arrays(gpu, &self->exchange.box[i], need, self->shared ? self->gpu : NULL, inbox, edges, i == 0));

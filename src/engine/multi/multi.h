@@ -134,13 +134,20 @@ typedef struct td_multi_graph {
     td_multi_fragment fragment[TD_FRAGMENTS];
     td_frontier_summary whole[TD_FRAGMENTS]; /* of all vertices of a fragment */
     bool has_whole;
+    double rate[TD_FRAGMENTS][TD_FRAGMENTS]; /* of td_gpu_exchange */
+    bool has_rates;
     td_multi_learned learned; /* by the last run */
 } td_multi_graph;
+
+enum { TD_MULTI_COUNTERS = offsetof(td_gpu_control, rows) }; /* bytes, without the rows of rounds */
+_Static_assert(TD_MULTI_COUNTERS % sizeof(uint32_t) == 0, "copied in words");
 
 /* One GPU in a run. */
 typedef struct td_multi_gpu {
     td_gpu_job job;
     td_multi_fragment *fragment; /* its own; it may own others, or none */
+    char *zeros, zeros_seen[TD_MULTI_COUNTERS]; /* counters at an iteration's begin, on the GPU; what they are there */
+    bool has_zeros;
     uint32_t *changed;       /* bitmap: owned vertices that changed since mirrors were last updated */
     uint32_t *mirror_vertices; /* what mirrors are updated with */
     void *mirror_messages;
@@ -148,10 +155,11 @@ typedef struct td_multi_gpu {
     td_frontier_cuts *cuts;  /* [TD_FRAGMENTS]: where they are cut */
     void *labels;            /* sweeps: what another GPU found */
     td_event *done;
+    td_stream *reader;       /* counters that are read while other work goes on; NULL: none were */
     uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
-    uint64_t loop_edges, queue_edges; /* td_multi_settings */
+    bool loops, queues;      /* td_multi_job */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
     uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before
@@ -192,6 +200,7 @@ typedef struct td_multi_balance {
     double predicted_seconds[TD_FRAGMENTS]; /* of a fragment's edge, by the cost model */
     double speed[TD_FRAGMENTS]; /* of the GPUs, relative to each other (td_multi_speed) */
     td_reduction_tree tree;
+    int loop_group;          /* GPUs that can run rounds without the host; 0: none */
     int least_group;         /* of a smaller group an owner could not read the lists of its fragments */
     td_decide_state state;
     td_decision decision;
@@ -384,6 +393,12 @@ td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
 td_status td_multi_reset(td_multi_job *self);
 td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* with the rows of so many rounds */
+td_status td_multi_queue_counters(td_multi_gpu *gpu, td_stream *stream); /* into the job's control */
+td_status td_multi_read_aside(td_multi_job *self); /* queues reading the counters, beside what the streams are given next */
+td_status td_multi_wait_aside(td_multi_job *self); /* until they are read */
+td_status td_multi_synchronize(td_multi_job *self); /* with the streams of all owners */
+/* Behind a failure, before memory goes that copies to the host may still write to: until the streams are empty. */
+td_status td_multi_end_copies(td_multi_job *self, td_status status);
 td_status td_multi_reports(td_multi_job *self); /* waits for completions that are under way */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
@@ -393,6 +408,10 @@ td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); 
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
 uint64_t td_multi_new_operations(td_multi_job *self); /* of the host on all GPUs, since the last call */
+
+/* Whether all GPUs, or some of those that ownership stealing leaves, can reach each other. */
+bool td_multi_may_reach(const td_multi_job *self);
+int td_multi_loop_group(const td_multi_job *self); /* the size of the largest group that can loop; 0: none can */
 
 /* loop.c: rounds without the host, until the frontier has more than loop_edges edges or is empty; *far: vertices are
  * deferred. */
@@ -449,6 +468,7 @@ td_status td_multi_log(td_multi_job *self);
 td_status td_multi_log_write(td_multi_job *self);
 
 /* mirrors.c: values of owners, to the mirrors. */
+bool td_multi_shares_whole(const td_multi_job *self); /* the next td_multi_share_messages sends whole ranges */
 td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes); /* of a pointer in td_gpu_state */
 td_status td_multi_share_active(td_multi_job *self);
 td_status td_multi_update_mirrors(td_multi_job *self);

@@ -205,6 +205,7 @@ typedef struct measured {
     ranges of;
     td_multi_need need;
     bool cooperative;
+    uint64_t edge_bytes[TD_FRAGMENTS]; /* of all edges of a fragment, wherever they are */
 } measured;
 
 static td_status measure(const td_plan *plan, const td_gpu_set *gpus, const td_multi_settings *set,
@@ -219,7 +220,7 @@ static td_status measure(const td_plan *plan, const td_gpu_set *gpus, const td_m
     TD_CHECK(td_gpu_exchange_open(&self->exchange, self->set.copies));
     TD_CHECK(measure_fragments(self, &out->need, &out->of));
     TD_CHECK(td_multi_measure_arrays(self, &out->need, out->of.most));
-    out->cooperative = td_multi_loops(self);
+    out->cooperative = self->loops;
     count_emulated(self, out->cooperative);
     td_host_hold(&td_multi_first(self)->memory.host, td_multi_recovery_bytes(self));
     return note_results(self);
@@ -274,8 +275,8 @@ static td_status check_vertices(const td_plan *plan, const measured *all)
 static uint64_t allowed_edges(const td_plan *plan, const measured *all, const td_multi_gpu *gpu)
 {
     const td_gpu_memory *memory = &gpu->job.memory;
-    uint64_t edges = memory->bytes[TD_FOR_EDGES], spare = spare_bytes(all);
-    uint64_t allowed = room_of(gpu->job.device) - (td_gpu_memory_sum(memory) - edges);
+    uint64_t edges = all->edge_bytes[td_multi_index(all->self, gpu)], spare = spare_bytes(all);
+    uint64_t allowed = room_of(gpu->job.device) - (td_gpu_memory_sum(memory) - memory->bytes[TD_FOR_EDGES]);
     double cap = plan->options.gpu_edges;
     bool guessed = all->self->set.partition != TD_PARTITION_SEG; /* fragments differ by a few lists then */
     if (guessed && edges > allowed) allowed -= allowed / 32;
@@ -296,6 +297,12 @@ static void divide_edges(const measured *all, int i, uint64_t allowed, td_multi_
     out->spills = true;
     out->push[i] = (uint64_t)(share * (double)push) / TD_GPU_TILE * TD_GPU_TILE;
     out->pull[i] = all->need.same ? out->push[i] : (uint64_t)(share * (double)pull) / TD_GPU_TILE * TD_GPU_TILE;
+}
+
+static void divide_all(const td_plan *plan, const measured *all, td_multi_division *out)
+{
+    for (int i = 0; i < all->self->count; i++)
+        divide_edges(all, i, allowed_edges(plan, all, &all->self->gpu[i]), out);
 }
 
 /* Bytes that are left on every GPU beside everything else. */
@@ -377,8 +384,12 @@ static td_status measure_division(const td_plan *plan, const td_gpu_set *gpus, c
     TD_CHECK(are_unlike(gpus) && !set->equal_shares ? weigh_fragments(plan, gpus, set, &division, out)
                                                     : measure(plan, gpus, set, &division, out));
     TD_CHECK(check_vertices(plan, out));
-    for (int i = 0; i < gpus->count; i++)
-        divide_edges(out, i, allowed_edges(plan, out, &out->self->gpu[i]), &division);
+    for (int i = 0; i < gpus->count; i++) out->edge_bytes[i] = out->self->gpu[i].job.memory.bytes[TD_FOR_EDGES];
+    divide_all(plan, out, &division);
+    if (division.spills) { /* small rounds need no queues then: more edges fit */
+        TD_CHECK(measure(plan, gpus, set, &division, out));
+        divide_all(plan, out, &division);
+    }
     bool hubs = out->need.push && !out->need.sweep && gpus->count > 1 && !division.spills;
     if (hubs) TD_CHECK(td_multi_choose_hubs(plan->graph, &out->need, set->hub_degree, least_left(out), &division));
     bool again = division.spills || division.hub_degree != UINT64_MAX;

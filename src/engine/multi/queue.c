@@ -18,7 +18,7 @@ bool td_multi_queues(const td_multi_job *self)
     const td_cpu_kernels *traits = self->traits;
     bool given = self->set.steals && self->set.t1 >= 0; /* thresholds that may divide any round */
     return self->set.queue_edges > 0 && !self->loops && !self->division.spills && !given && !td_multi_logs(self) && traits->fused &&
-           traits->sum == TD_SUM_MIN && self->count > 1;
+           traits->sum == TD_SUM_MIN && self->count > 1 && td_multi_may_reach(self);
 }
 
 /* Every member updates the others' memory, and reads the lists of its fragments. */
@@ -55,8 +55,7 @@ static td_status list(td_multi_job *self)
         TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_words,
                                ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32, &args));
     }
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream)); /* others write there from now on */
-    return TD_OK;
+    return td_multi_synchronize(self); /* others write there from now on */
 }
 
 /* Large rounds and pulls need exact loads and tallies, and no bits in the next frontier: queued rounds clear those of their
@@ -117,13 +116,15 @@ static td_status launch_members(td_multi_job *self)
 
 static td_status read_launched(td_multi_job *self)
 {
+    td_stream *streams[TD_FRAGMENTS];
+    int count = 0;
     TD_EACH_MEMBER(self, gpu) {
         if (self->queue.length[td_multi_index(self, gpu)] == 0) continue;
         TD_CHECK(td_multi_note_processed(self, gpu));
-        TD_CHECK(td_gpu_queue_read(&gpu->job, 0));
+        TD_CHECK(td_multi_queue_counters(gpu, gpu->job.stream));
+        streams[count++] = gpu->job.stream;
     }
-    TD_EACH_MEMBER(self, gpu)
-        if (self->queue.length[td_multi_index(self, gpu)] > 0) TD_CHECK(td_stream_synchronize(gpu->job.stream));
+    TD_CHECK(td_streams_synchronize(streams, count));
     return td_multi_reports(self);
 }
 

@@ -186,7 +186,7 @@ static td_status read_value(td_multi_job *self, uint64_t *value)
         td_multi_gpu *owner = td_multi_owner(self, k);
         if (self->gpu[k].vertices == 0) continue;
         TD_CHECK(td_stream_copy(owner->job.stream, value, &owner->tally[k].value, sizeof *value, TD_TO_HOST));
-        return td_stream_synchronize(owner->job.stream);
+        return td_multi_end_copies(self, td_stream_synchronize(owner->job.stream));
     }
     return TD_OK;
 }

@@ -77,7 +77,8 @@ td_status td_multi_init(td_multi_job *self)
     TD_CHECK(init_fragments(self, from != NULL));
     note_first(self, from != NULL);
     if (from != NULL) TD_EACH_GPU(self, gpu) gpu->job.state.context.global = from->global;
-    if (from == NULL || gas) /* a resumed sweep has all values already */
+    bool values = self->traits->fused || self->traits->sends_value; /* mirrors of others are never read */
+    if (gas ? values : from == NULL) /* a resumed sweep has all values already */
         TD_CHECK(td_multi_share_ranges(self, offsetof(td_gpu_state, values), self->traits->value_bytes));
     if (gas && !self->traits->sends_value)
         TD_CHECK(td_multi_share_ranges(self, offsetof(td_gpu_state, messages), self->traits->message_bytes));
@@ -93,7 +94,7 @@ td_status td_multi_init(td_multi_job *self)
 }
 
 /* The owners' ranges of the values, in the run's numbering. Of sweeps the first GPU has all. */
-static td_status collect_values(td_multi_job *self, char *to)
+static td_status copy_values(td_multi_job *self, char *to)
 {
     size_t bytes = self->traits->value_bytes;
     td_gpu_job *first = td_multi_first(self);
@@ -109,6 +110,11 @@ static td_status collect_values(td_multi_job *self, char *to)
     }
     TD_EACH_GPU(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
     return TD_OK;
+}
+
+static td_status collect_values(td_multi_job *self, char *to)
+{
+    return td_multi_end_copies(self, copy_values(self, to));
 }
 
 /* Checkpoints. */
@@ -140,6 +146,7 @@ static td_status save_active(td_multi_job *self, td_state *state)
     TD_TRY(add_words(self, offsetof(td_gpu_job, arrays.far_map), room, all));
     td_numbering_bits_out(&self->numbering, state->active, all);
 done:
+    (void)td_multi_end_copies(self, status);
     td_free(all);
     td_free(room);
     return status;

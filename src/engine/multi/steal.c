@@ -46,11 +46,9 @@ td_status td_multi_open_balance(td_multi_job *self)
     int n = self->count;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            double *rate = &rates[i * n + j];
-            *rate = 0;
-            if (i != j && self->exchange.box[j].reads[i]) 
-                TD_CHECK(td_gpu_link_rate(self->gpu[i].job.device, self->gpu[j].job.device, self->gpu[j].job.stream, rate));
-            balance->link_seconds[i][j] = i == j ? 0 : *rate > 0 ? edge_bytes(self) / *rate : INFINITY;
+            double rate = i != j && self->exchange.box[j].reads[i] ? self->exchange.rate[i][j] : 0;
+            rates[i * n + j] = rate;
+            balance->link_seconds[i][j] = i == j ? 0 : rate > 0 ? edge_bytes(self) / rate : INFINITY;
         }
     for (int i = 0; i < n; i++) balance->speed[i] = td_multi_speed(self->gpu[i].job.device);
     begin_learned(self);
@@ -214,6 +212,20 @@ static td_status measure_open(td_multi_job *self)
     return TD_OK;
 }
 
+/* All GPUs search before the first is waited for. */
+static td_status read_cuts(td_multi_job *self, const bool *queued, td_frontier_cuts *cuts)
+{
+    td_stream *streams[TD_FRAGMENTS];
+    int count = 0;
+    TD_EACH_OWNED(self, owner, fragment) {
+        int k = (int)(fragment - self->layout->fragment);
+        if (!queued[k]) continue;
+        TD_CHECK(td_stream_copy(owner->job.stream, &cuts[k], &owner->cuts[k], sizeof cuts[k], TD_TO_HOST));
+        streams[count++] = owner->job.stream;
+    }
+    return td_streams_synchronize(streams, count);
+}
+
 static td_status cut_frontiers(td_multi_job *self, bool open)
 {
     td_frontier_cuts cuts[TD_FRAGMENTS] = {0};
@@ -226,13 +238,7 @@ static td_status cut_frontiers(td_multi_job *self, bool open)
         TD_CHECK(queue_cuts(self, owner, k, open));
         queued[k] = true;
     }
-    TD_EACH_OWNED(self, owner, fragment) { /* all GPUs search before the first is waited for */
-        int k = (int)(fragment - self->layout->fragment);
-        if (queued[k])
-            TD_CHECK(td_stream_copy(owner->job.stream, &cuts[k], &owner->cuts[k], sizeof cuts[k], TD_TO_HOST));
-    }
-    TD_EACH_OWNED(self, owner, fragment) /* one wait per owner: those behind it have nothing to wait for */
-        if (queued[fragment - self->layout->fragment]) TD_CHECK(td_stream_synchronize(owner->job.stream));
+    TD_CHECK(td_multi_end_copies(self, read_cuts(self, queued, cuts)));
     TD_EACH_OWNED(self, owner, fragment) {
         int k = (int)(fragment - self->layout->fragment), index = td_multi_index(self, owner);
         if (queued[k]) add_cut_parts(self, index, k, &cuts[k], open);

@@ -3,25 +3,102 @@
 
 #include "base/clock.h"
 
+#include <string.h>
+
+/* A copy on the GPU: one from the host would take the link's latency, which GPUs on a switch pay one after another. */
+static td_status reset(td_multi_gpu *gpu)
+{
+    td_gpu_job *job = &gpu->job;
+    td_gpu_zero_counters(job);
+    if (!gpu->has_zeros || memcmp(gpu->zeros_seen, job->control, TD_MULTI_COUNTERS) != 0) {
+        TD_CHECK(td_stream_copy(job->stream, gpu->zeros, job->control, TD_MULTI_COUNTERS, TD_TO_DEVICE));
+        memcpy(gpu->zeros_seen, job->control, TD_MULTI_COUNTERS);
+        gpu->has_zeros = true;
+    }
+    return td_stream_copy(job->stream, job->state.control, gpu->zeros, TD_MULTI_COUNTERS, TD_ON_DEVICE);
+}
+
 td_status td_multi_reset(td_multi_job *self)
 {
     TD_EACH_MEMBER(self, gpu) {
-        TD_CHECK(td_gpu_reset(&gpu->job));
+        TD_CHECK(reset(gpu));
         TD_CHECK(td_multi_note_started(self, gpu));
     }
     return TD_OK;
 }
 
+td_status td_multi_queue_counters(td_multi_gpu *gpu, td_stream *stream)
+{
+    td_gpu_job *job = &gpu->job;
+    td_report_args args = {(const uint32_t *)job->state.control, (uint32_t *)job->control_seen,
+                           TD_MULTI_COUNTERS / sizeof(uint32_t)};
+    if (job->control_seen == NULL)
+        return td_stream_copy(stream, job->control, job->state.control, TD_MULTI_COUNTERS, TD_TO_HOST);
+    return td_gpu_launch(job, stream, &job->kernels->report, args.words, &args);
+}
+
 td_status td_multi_wait(td_multi_job *self) { return td_multi_wait_rows(self, 0); }
 
-/* All copies are queued before the first stream is waited for, so that the GPUs work at the same time. Waiting for one
- * stream after another takes the host less than a completion from each. Completions that are under way (times) come
- * behind. */
+/* All copies are queued before the first stream is waited for, so that the GPUs work at the same time. The streams are asked
+ * in turn: waiting for one after another would add up their latencies, and in a joint launch the streams of the other
+ * members never end by themselves if one is lost. Completions that are under way (times) come behind. */
 td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows)
 {
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_queue_read(&gpu->job, rows));
-    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_stream_synchronize(gpu->job.stream));
+    td_stream *streams[TD_FRAGMENTS];
+    int count = 0;
+    TD_EACH_MEMBER(self, gpu) {
+        TD_CHECK(rows > 0 ? td_gpu_queue_read(&gpu->job, rows) : td_multi_queue_counters(gpu, gpu->job.stream));
+        streams[count++] = gpu->job.stream;
+    }
+    td_status status = td_streams_synchronize(streams, count);
+    if (status != TD_OK) td_multi_break_loop(self);
+    return status == TD_OK ? td_multi_reports(self) : status;
+}
+
+static td_status record(td_multi_gpu *gpu)
+{
+    if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
+    gpu->done = NULL;
+    return td_stream_record(gpu->job.stream, &gpu->done);
+}
+
+/* On a stream of its own, so that later work does not wait for the copy. */
+td_status td_multi_read_aside(td_multi_job *self)
+{
+    TD_EACH_MEMBER(self, gpu) {
+        if (gpu->reader == NULL) TD_CHECK(td_stream_open(gpu->job.device, &gpu->reader));
+        TD_CHECK(record(gpu));
+        TD_CHECK(td_stream_wait(gpu->reader, gpu->done));
+        TD_CHECK(td_multi_queue_counters(gpu, gpu->reader));
+    }
+    return TD_OK;
+}
+
+td_status td_multi_wait_aside(td_multi_job *self)
+{
+    td_stream *streams[TD_FRAGMENTS];
+    int count = 0;
+    TD_EACH_MEMBER(self, gpu) streams[count++] = gpu->reader;
+    TD_CHECK(td_streams_synchronize(streams, count));
     return td_multi_reports(self);
+}
+
+td_status td_multi_synchronize(td_multi_job *self)
+{
+    td_stream *streams[TD_FRAGMENTS];
+    int count = 0;
+    TD_EACH_MEMBER(self, gpu) streams[count++] = gpu->job.stream;
+    return td_streams_synchronize(streams, count);
+}
+
+td_status td_multi_end_copies(td_multi_job *self, td_status status)
+{
+    td_failure failure;
+    if (status == TD_OK) return TD_OK;
+    td_failure_keep(&failure);
+    TD_EACH_GPU(self, gpu) (void)td_stream_synchronize(gpu->job.stream);
+    td_failure_set(&failure);
+    return status;
 }
 
 td_status td_multi_reports(td_multi_job *self)
@@ -30,13 +107,6 @@ td_status td_multi_reports(td_multi_job *self)
     self->failed = TD_OK;
     TD_CHECK(td_loop_run(self->loop));
     return self->failed;
-}
-
-static td_status record(td_multi_gpu *gpu)
-{
-    if (gpu->done != NULL) td_event_destroy(gpu->job.device, gpu->done);
-    gpu->done = NULL;
-    return td_stream_record(gpu->job.stream, &gpu->done);
 }
 
 /* The first GPU's stream waits for all others, and they for it: 3n events and waits, not n^2. */

@@ -58,8 +58,7 @@ static inline double measure(const td_context *c, double so_far, program_value f
 {
     (void)c, (void)fresh, (void)old;
 #if PROGRAM_MEASURE == TD_MEASURE_MAX
-    double change = program_change(c, fresh, old);
-    return change <= so_far ? so_far : change; /* NaN stays */
+    return td_larger_change(so_far, program_change(c, fresh, old));
 #elif PROGRAM_MEASURE == TD_MEASURE_SUM
     return so_far + program_change(c, fresh, old);
 #else

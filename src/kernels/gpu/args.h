@@ -438,6 +438,13 @@ typedef struct td_targets_args {
     uint32_t *map;
 } td_targets_args;
 
+/* Counters, into the host's memory. */
+typedef struct td_report_args {
+    const uint32_t *from;
+    uint32_t *to;
+    uint32_t words;
+} td_report_args;
+
 /* Sweeps: what another GPU's sweep found, for all vertices. */
 typedef struct td_join_args {
     td_gpu_state state;

@@ -15,10 +15,8 @@ DEFINE_WARP_SUM(uint32_t, warp_sum_u32)
 
 TD_DEVICE double warp_max_double(double value)
 {
-    for (uint32_t by = TD_WARP / 2; by > 0; by /= 2) {
-        double other = TD_SHUFFLE_XOR(TD_ALL_LANES, value, by);
-        value = other <= value ? value : other; /* NaN stays */
-    }
+    for (uint32_t by = TD_WARP / 2; by > 0; by /= 2)
+        value = td_larger_change(value, TD_SHUFFLE_XOR(TD_ALL_LANES, value, by));
     return value;
 }
 

@@ -86,7 +86,7 @@ TD_DEVICE void joint_relax(const td_joint_args *a, const td_context *c, joint_ro
             queued = queued && !marked;
             deferred = deferred && !marked;
         }
-        if (queued && !a->lean && !a->apart) r->next_edges += degree_in(a->list[k].offsets, t);
+        if (queued && !a->lean && !a->apart) r->next_edges += joint_degree(a, k, t);
     }
     joint_append(a, r, queued, owner, t, false);
     if (a->apart) joint_count(a, queued, k, queued ? joint_degree(a, k, t) : 0);

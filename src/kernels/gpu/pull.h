@@ -37,7 +37,7 @@ TD_DEVICE void measure_change(const td_context *c, uint32_t v, program_value fre
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
     double change = program_change(c, fresh, old);
     if (PROGRAM_MEASURE == TD_MEASURE_MAX)
-        sums->change = change <= sums->change ? sums->change : change; /* NaN stays */
+        sums->change = td_larger_change(sums->change, change);
     else sums->change += change;
 #endif
 #if PROGRAM_SHARES
