@@ -306,14 +306,29 @@ static td_status add_row(td_paths_job *self, const td_paths_group *group, const 
     return td_cpu_end_iteration(&self->cpu, &row, began);
 }
 
+/* The group, and on a GPU those behind it up to `end` that are cyclic too: many small launches take longer than a few
+ * large ones, and groups of a layer do not depend on each other. Their partitions and members are consecutive. */
+static td_paths_group joined(const td_paths_job *self, uint32_t g, uint32_t end, uint32_t *next)
+{
+    td_paths_group group = group_at(self, g);
+    for (*next = g + 1; self->gpu != NULL && group.cyclic && *next < end; ++*next) {
+        td_paths_group more = group_at(self, *next);
+        if (!more.cyclic) break;
+        group.partitions += more.partitions;
+        group.member_count += more.member_count;
+    }
+    return group;
+}
+
 /* Processes the groups of a layer, which do not depend on each other. */
 static td_status process_layer(td_paths_job *self, uint32_t layer)
 {
     uint64_t began = td_clock_ns();
     td_path_tally before = self->sum;
     td_paths_group group = {0};
-    for (uint32_t g = self->paths.layer_group[layer]; g < self->paths.layer_group[layer + 1]; g++) {
-        group = group_at(self, g);
+    uint32_t end = self->paths.layer_group[layer + 1], next;
+    for (uint32_t g = self->paths.layer_group[layer]; g < end; g = next) {
+        group = joined(self, g, end, &next);
         TD_CHECK(settle(self, &group));
     }
     return add_row(self, &group, &before, began);
