@@ -418,6 +418,14 @@ static td_status count_launch(td_paths_job *self, td_paths_step step, const td_p
     return TD_OK;
 }
 
+/* Resident blocks of a launch are at most this many threads on a multiprocessor (gpu/launch.c). */
+enum { RESIDENT_WARPS = 64 };
+
+uint64_t td_paths_gpu_warps(const td_paths_job *self)
+{
+    return (uint64_t)self->gpu->job.device->properties.multiprocessors * RESIDENT_WARPS;
+}
+
 td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out)
 {
     td_paths_args args = args_of(self);
