@@ -5,7 +5,7 @@
 #include "device/emulator/sanitizer.h"
 #include "store/gen.h"
 
-enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 300 : 1100 };
+enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 300 : 600 };
 
 /* Primes, so that every setting gets its turn. */
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)
