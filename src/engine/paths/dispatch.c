@@ -60,9 +60,10 @@ static int by_rank(const void *a, const void *b, void *context)
 }
 
 /* Whether partitions are walked in the order of their priority, or of their storage: paths without cycles once
- * (settle_once), and back and forth with fewer updates so (docs/lab/paths.md). */
+ * (settle_once), back and forth with fewer updates so (docs/lab/paths.md), and all at once on a GPU with as many warps. */
 static bool is_ranked(const td_paths_job *self, const td_paths_group *group)
 {
+    if (self->gpu != NULL && group->partitions <= td_paths_gpu_warps(self)) return false;
     return group->cyclic && self->set.priority && !self->steps.state.back;
 }
 
@@ -261,6 +262,17 @@ static td_status settle_once(td_paths_job *self, const td_paths_group *group)
     return TD_OK;
 }
 
+/* Marks the paths of the vertices above the next threshold. The scan behind the walk has marked those above the last one,
+ * unless they were walked since (`flushed`): if the threshold does not fall, that is enough. */
+static td_status mark_above(td_paths_job *self, const td_paths_group *group, bool flushed, double *least,
+                            td_path_tally *found)
+{
+    double before = *least;
+    *least = threshold(self, group, found);
+    if (before > 0 && !flushed && *least >= before) return TD_OK;
+    return scan(self, group, *least, found);
+}
+
 /* Programs of real numbers: until the group's vertices want at most the tolerance. The limit of iterations is one of
  * updates here: as many as that many iterations over all vertices make. */
 static td_status settle_real(td_paths_job *self, const td_paths_group *group)
@@ -274,13 +286,13 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
     TD_CHECK(measure_outside(self, group));
     for (uint32_t round = 0; !final; round++) {
         TD_CHECK(walk(self, group, least, &walked));
-        TD_CHECK(scan(self, group, INFINITY, &found));
+        TD_CHECK(scan(self, group, least > 0 ? least : INFINITY, &found));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
+        uint64_t walks = self->rounds;
         TD_CHECK(is_final(self, group, &found, &final));
         if (final) break;
         if (round > 0) TD_CHECK(balance(self, group, &balances, &found));
-        least = threshold(self, group, &found);
-        TD_CHECK(scan(self, group, least, &found));
+        TD_CHECK(mark_above(self, group, walks != self->rounds, &least, &found));
         if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */
         self->limited = (double)(self->sum.updates - before) > (double)self->cpu.limit * (double)group->member_count;
         if (self->limited) break;
@@ -306,14 +318,29 @@ static td_status add_row(td_paths_job *self, const td_paths_group *group, const 
     return td_cpu_end_iteration(&self->cpu, &row, began);
 }
 
+/* The group, and on a GPU those behind it up to `end` that are cyclic too: many small launches take longer than a few
+ * large ones, and groups of a layer do not depend on each other. Their partitions and members are consecutive. */
+static td_paths_group joined(const td_paths_job *self, uint32_t g, uint32_t end, uint32_t *next)
+{
+    td_paths_group group = group_at(self, g);
+    for (*next = g + 1; self->gpu != NULL && group.cyclic && *next < end; ++*next) {
+        td_paths_group more = group_at(self, *next);
+        if (!more.cyclic) break;
+        group.partitions += more.partitions;
+        group.member_count += more.member_count;
+    }
+    return group;
+}
+
 /* Processes the groups of a layer, which do not depend on each other. */
 static td_status process_layer(td_paths_job *self, uint32_t layer)
 {
     uint64_t began = td_clock_ns();
     td_path_tally before = self->sum;
     td_paths_group group = {0};
-    for (uint32_t g = self->paths.layer_group[layer]; g < self->paths.layer_group[layer + 1]; g++) {
-        group = group_at(self, g);
+    uint32_t end = self->paths.layer_group[layer + 1], next;
+    for (uint32_t g = self->paths.layer_group[layer]; g < end; g = next) {
+        group = joined(self, g, end, &next);
         TD_CHECK(settle(self, &group));
     }
     return add_row(self, &group, &before, began);

@@ -122,7 +122,8 @@ static td_status declare_paths(td_paths_job *self)
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->places, places, ID, "paths of vertices"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->home, n, ID, "home paths of vertices"));
     if (!self->one_group) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->members, n, ID, "vertices of groups"));
-    if (has_proxies(self)) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->hubs, td_gpu_words(job), ID, "vertices with proxies"));
+    if (has_proxies(self))
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->hubs, td_gpu_words(job), ID, "vertices with proxies"));
     s->late_room = late_room(self);
     if (s->late_room > 0) TD_CHECK(td_gpu_new(job, &s->late, s->late_room, ID, "vertices of many edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->words, WORDS, ID, "counters"));
@@ -136,13 +137,12 @@ static td_status declare_lists(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     td_paths_args *args = &self->gpu->args;
-    uint64_t n = job->graph->vertices;
+    uint64_t n = job->graph->vertices, edges = job->graph->edges, weight = td_gpu_weight_bytes(job);
     for (int l = 0; l < self->cpu.lists; l++) {
         td_gpu_list *list = &args->list_of[l];
-        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->targets, job->graph->edges, ID, "targets"));
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->targets, edges, ID, "targets"));
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &list->offsets, n + 1, OFFSET, "offsets"));
-        if (td_gpu_weight_bytes(job) > 0)
-            TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->weights, job->graph->edges, td_gpu_weight_bytes(job), "weights"));
+        if (weight > 0) TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->weights, edges, weight, "weights"));
     }
     return td_gpu_new_for(job, TD_FOR_LISTS, &args->paths.place_offsets, n + 1, OFFSET, "lists of vertices");
 }
@@ -201,7 +201,8 @@ static td_status send_paths(td_paths_job *self)
     TD_CHECK(send(job, s->place_offsets, index->place_offsets, n + 1, OFFSET));
     TD_CHECK(send(job, s->places, index->places, places, ID));
     TD_CHECK(send(job, s->home, index->home, n, ID));
-    return self->one_group ? TD_OK : send(job, self->gpu->members, index->members, index->member_offsets[p->groups], ID);
+    if (self->one_group) return TD_OK;
+    return send(job, self->gpu->members, index->members, index->member_offsets[p->groups], ID);
 }
 
 static td_status send_lists(td_paths_job *self)
@@ -237,10 +238,11 @@ static td_status send_hubs(td_paths_job *self)
 static td_status send_counts(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
+    uint64_t count = (uint64_t)job->graph->vertices + 1;
     if (job->traits->schedule != TD_SCHEDULE_PEEL) return TD_OK;
-    TD_CHECK(TD_NEW(&self->count_offsets, (uint64_t)job->graph->vertices + 1, "counts of bounds"));
+    TD_CHECK(TD_NEW(&self->count_offsets, count, "counts of bounds"));
     td_paths_fill_counts(self);
-    return send(job, self->gpu->args.paths.count_offsets, self->count_offsets, (uint64_t)job->graph->vertices + 1, OFFSET);
+    return send(job, self->gpu->args.paths.count_offsets, self->count_offsets, count, OFFSET);
 }
 
 static td_status fill(td_paths_job *self)
@@ -375,10 +377,10 @@ static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_a
 {
     const td_gpu_job *job = &self->gpu->job;
     const td_gpu_kernels *k = job->kernels;
-    uint64_t units = args->units, warps = units * TD_PATH_LANES;
+    uint64_t units = args->units, lanes = TD_PATH_LANES;
     switch (step) {
-    case TD_PATHS_WALK: return td_gpu_launch(job, job->stream, &k->path_walks, (uint64_t)args->partitions * TD_PATH_LANES, args);
-    case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, warps, args);
+    case TD_PATHS_WALK: return td_gpu_launch(job, job->stream, &k->path_walks, args->partitions * lanes, args);
+    case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, units * lanes, args);
     case TD_PATHS_INIT: return td_gpu_launch(job, job->stream, &k->path_starts, units, args);
     case TD_PATHS_OPEN: return td_gpu_launch(job, job->stream, &k->path_opens, units, args);
     case TD_PATHS_SCAN: return td_gpu_launch(job, job->stream, &k->path_scans, units, args);
@@ -414,6 +416,14 @@ static td_status count_launch(td_paths_job *self, td_paths_step step, const td_p
     TD_CHECK(td_stream_synchronize(stream));
     *out = *gpu->tally;
     return TD_OK;
+}
+
+/* Resident blocks of a launch are at most this many threads on a multiprocessor (gpu/launch.c). */
+enum { RESIDENT_WARPS = 64 };
+
+uint64_t td_paths_gpu_warps(const td_paths_job *self)
+{
+    return (uint64_t)self->gpu->job.device->properties.multiprocessors * RESIDENT_WARPS;
 }
 
 td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out)

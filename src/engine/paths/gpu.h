@@ -25,6 +25,8 @@ void td_paths_gpu_close(td_paths_job *self, bool failed);
 td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out);
 td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, bool ranks, td_path_tally *out);
 
+uint64_t td_paths_gpu_warps(const td_paths_job *self); /* that run at once */
+
 /* Copies the values into the cpu job. */
 td_status td_paths_gpu_result(td_paths_job *self);
 
