@@ -32,7 +32,7 @@ TD_KERNEL(take_frontier, td_exchange_args)
 TD_KERNEL(push_queue, td_push_queue_args)
 {
     const td_context c = kernel_context(&a.part.push.state);
-    push_round r = stream_round(&a.part.push, a.part.bound);
+    push_round r = stream_round(&a.part.push, a.part.bound, 0);
     uint64_t pushed = 0, read = 0;
     for (uint64_t base = (uint64_t)td_block() * TD_GPU_THREADS; base < a.count;
          base += (uint64_t)td_blocks() * TD_GPU_THREADS) {
