@@ -1,6 +1,8 @@
 /* The API: what programs find, and what a plan says beforehand. */
 #include "map.h"
 
+#include "base/alloc.h"
+
 TEST(programs_have_names_and_summaries)
 {
     int count = 0;
@@ -107,6 +109,13 @@ TEST(every_program_runs_with_what_it_needs_and_verifies)
     td_session_destroy(session);
 }
 
+static bool note_huge_pages(void *context, const td_iteration *row)
+{
+    (void)row;
+    *(bool *)context = td_huge_pages_on();
+    return true;
+}
+
 TEST(settings_and_limits_reach_the_engine)
 {
     static const char *const settings[] = {"cpu.direction=pull", "pagerank.damping=0.5", "cpu.huge_pages=off", NULL};
@@ -114,16 +123,21 @@ TEST(settings_and_limits_reach_the_engine)
     td_graph *graph = map_of(session);
     td_result *result = NULL;
     td_request request = {.size = sizeof request, .has_iterations = true, .iterations = 3, .mode = TD_MODE_SYNC,
-                          .engine = "cpu", .settings = settings};
+                          .engine = "cpu", .settings = settings, .progress = note_huge_pages};
+    bool huge_pages = true;
+    request.progress_context = &huge_pages;
     CHECK_OK(td_session_run(session, graph, "pagerank", &request, &result));
+    CHECK(!huge_pages);
     CHECK_EQ(td_result_iterations(result), 3);
     CHECK(!td_result_converged(result));
     CHECK_STR(td_result_iteration(result, 0)->direction, "pull");
     CHECK_EQ(td_result_iteration(result, 2)->number, 2);
     CHECK(td_result_iteration(result, 3) == NULL);
     td_result_destroy(result);
-    request = (td_request){.size = sizeof request, .has_tolerance = true, .tolerance = 0.5};
+    request = (td_request){.size = sizeof request, .has_tolerance = true, .tolerance = 0.5,
+                           .progress = note_huge_pages, .progress_context = &huge_pages};
     CHECK_OK(td_session_run(session, graph, "pagerank", &request, &result));
+    CHECK(huge_pages);
     CHECK(td_result_converged(result));
     CHECK(td_result_iterations(result) < 5);
     td_result_destroy(result);

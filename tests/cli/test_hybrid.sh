@@ -90,7 +90,7 @@ contains "$err" 'engine cpu (the engine resident needs' 'an emulated GPU that do
 contains "$err" "an emulated GPU's memory is this machine's" 'an emulated GPU that does not fit'
 # Whose memory it is.
 for how in '--engine resident' '--engine stream --gpu-edges 30%' '--engine coop --gpu-edges 30%'; do
-    fails 1 'MiB of it for the emulated GPU' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 16M
+    fails 1 'MiB of it for the emulated GPU' run -q pagerank m.tg --iterations 2 --devices emu $how --memory 18M
     fails 1 "and an emulated GPU's memory" run -q pagerank m.tg --iterations 2 --devices emu $how --memory 6M
 done
 fails 1 'with its edges in memory, estimated' run -q pagerank m.tg --engine cpu --memory 6M

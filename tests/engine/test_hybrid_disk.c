@@ -160,6 +160,23 @@ TEST(no_page_is_read_twice_in_an_iteration)
     close_pair(&self);
 }
 
+/* A page whose edges stay near it is processed for as many rounds as the switch allows. */
+TEST(rounds_on_a_page_and_k_are_those_given)
+{
+    pair self = open_pair("grid150");
+    uint64_t rounds[2] = {0};
+    static const char *const settings[] = {"hybrid.k=7", "hybrid.k=7 hybrid.rounds=1"};
+    for (int i = 0; i < 2; i++) {
+        td_run *run = run_pair(&self, "sssp", 0.5, settings[i]);
+        for (uint32_t row = 0; row < run->row_count; row++) rounds[i] += run->rows[row].rounds;
+        CHECK(run->disk.ratio == 7);
+        td_run_destroy(run);
+    }
+    CHECK(rounds[0] > 0);
+    CHECK_EQ(rounds[1], 0);
+    close_pair(&self);
+}
+
 TEST(programs_with_two_lists_and_notified_vertices_agree)
 {
     pair self = open_pair("k12");

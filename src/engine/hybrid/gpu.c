@@ -257,9 +257,10 @@ td_status td_hybrid_gpu_most(const td_program *program, const td_graph *graph, c
     td_gpu_memory taken;
     uint64_t edges = least_slot(program, graph, options);
     *most = UINT64_MAX;
+    *least = 0;
+    if (options->gpu_memory == 0) return TD_OK;
     TD_CHECK(td_hybrid_gpu_measure(program, graph, options, edges, &taken));
     *least = td_gpu_memory_sum(&taken);
-    if (options->gpu_memory == 0) return TD_OK;
     *most = 0;
     if (*least > options->gpu_memory) return TD_OK;
     for (uint64_t step = TD_HYBRID_LARGEST_SLOT; step > 0; step /= 2) { /* the largest that fits */

@@ -161,7 +161,7 @@ td_status td_hybrid_too_small(const td_program *program, const td_graph *graph, 
 uint64_t td_hybrid_page_edges(const td_program *program, const td_graph *graph, const td_run_options *options,
                               bool on_disk, bool gpu, uint64_t room);
 
-/* The most edges of 64 vertices, the minimum of a page; `both`: in both lists together. */
+/* The most edges of 64 vertices, the minimum of a page; `both`: in both lists together. 0: unknown. */
 uint64_t td_hybrid_largest_word(const td_graph *graph, bool both);
 
 /* Whether a GPU can process pages of such a run: it can only pull along one list per vertex. */

@@ -105,6 +105,7 @@ uint64_t td_hybrid_largest_word(const td_graph *graph, bool both)
 {
     uint64_t largest = 0;
     bool two = !graph->symmetric && graph->in.offsets != NULL;
+    if (graph->out.offsets == NULL) return 0; /* a plan of a file: the lengths of its lists are not known */
     for (uint64_t v = 0; v < graph->vertices; v += 64) {
         uint64_t end = v + 64 < graph->vertices ? v + 64 : graph->vertices;
         uint64_t out = graph->out.offsets[end] - graph->out.offsets[v];

@@ -1,0 +1,111 @@
+/* Switches of the cpu, resident, coop and hybrid engines that change how a run goes and not its result: each changes the
+ * counters that it is there to change. A switch that is ignored fails here (docs/lab/tests.md). */
+#include "engine/engine.h"
+#include "engine/table.h"
+
+static td_run *run_set(const char *program, const char *engine, const char *devices, double edges, const char *settings)
+{
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 2));
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
+    const td_program_info *info = program_of(program)->info;
+    td_run_options options = {.pool = pool, .engine = engine, .devices = devices, .gpu_edges = edges,
+                              .has_source = info->needs_source, .source = busiest(graph),
+                              .has_iterations = info->iterations > 0, .iterations = 3};
+    td_run *run = run_of(program, graph, options, settings);
+    CHECK_STR(run->engine, engine);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+    return run;
+}
+
+/* A counter of the run, of the emulator, or 0. */
+static uint64_t counted(const char *program, const char *engine, const char *settings, const char *counter)
+{
+    bool cpu = strcmp(engine, "cpu") == 0 || strcmp(engine, "hybrid") == 0, coop = strcmp(engine, "coop") == 0;
+    td_run *run = run_set(program, engine, cpu ? NULL : "emu@unchecked", coop ? 0.5 : 0, settings);
+    uint64_t value = 0;
+    for (int i = 0; i < run->counter_count; i++)
+        if (strcmp(run->counters[i].name, counter) == 0) value = run->counters[i].value;
+    if (strcmp(counter, "launches") == 0) value = run->launches;
+    if (strcmp(counter, "iterations") == 0) value = run->iterations;
+    if (strcmp(counter, "edges") == 0) value = run->edges_processed;
+    if (strcmp(counter, "pages") == 0) value = run->rows[0].pages_cpu;
+    if (strcmp(counter, "array_bytes") == 0) value = run->array_bytes;
+    for (int w = 0; strcmp(counter, "pieces") == 0 && w < run->worker_count; w++) value += run->workers[w].pieces;
+    for (int w = 0; strcmp(counter, "idle") == 0 && w < run->worker_count; w++) value += run->workers[w].idle_seconds > 0;
+    td_run_destroy(run);
+    return value;
+}
+
+TEST(narrow_buckets_take_more_rounds)
+{
+    CHECK(counted("sssp", "cpu", "cpu.delta=1", "iterations") > counted("sssp", "cpu", "cpu.delta=1000", "iterations"));
+    CHECK(counted("sssp", "resident", "resident.delta=1", "iterations") >
+          counted("sssp", "resident", "resident.delta=1000", "iterations"));
+    CHECK(counted("sssp", "coop", "coop.invoke=always coop.delta=1", "iterations") >
+          counted("sssp", "coop", "coop.invoke=always coop.delta=1000", "iterations"));
+}
+
+TEST(a_fixed_direction_is_that_of_every_iteration)
+{
+    static const char *const words[][2] = {{"cpu.direction=push", "push"}, {"cpu.direction=pull", "pull"},
+                                           {"resident.direction=push", "push"}, {"resident.direction=pull", "pull"}};
+    for (int i = 0; i < 4; i++) {
+        td_run *run = run_set("bfs", i < 2 ? "cpu" : "resident", i < 2 ? NULL : "emu@unchecked", 0, words[i][0]);
+        for (uint32_t row = 0; row < run->row_count; row++) CHECK_STR(run->rows[row].direction, words[i][1]);
+        td_run_destroy(run);
+    }
+}
+
+TEST(long_lists_are_divided_from_the_degree_given_on)
+{
+    CHECK(counted("bfs", "cpu", "cpu.direction=push cpu.high_degree=16", "pieces") > 0);
+    CHECK_EQ(counted("bfs", "cpu", "cpu.direction=push", "pieces"), 0);
+    CHECK(counted("bfs", "resident", "resident.direction=push resident.high_degree=32", "grid_barriers") >
+          counted("bfs", "resident", "resident.direction=push", "grid_barriers"));
+}
+
+TEST(the_cpu_divides_steps_and_pulls_as_told)
+{
+    CHECK(counted("pagerank", "cpu", "cpu.piece=5", "array_bytes") > counted("pagerank", "cpu", "", "array_bytes"));
+    CHECK(counted("bfs", "cpu", "cpu.serial=0", "idle") > 0);
+    CHECK_EQ(counted("bfs", "cpu", "cpu.serial=4000000000", "idle"), 0);
+}
+
+TEST(launches_have_the_sizes_and_rounds_given)
+{
+    static const char *const push = "resident.direction=push", *const one = "resident.direction=push resident.rounds=1";
+    CHECK(counted("bfs", "resident", one, "launches") > counted("bfs", "resident", push, "launches"));
+    CHECK(counted("bfs", "resident", "resident.direction=push resident.small=0", "blocks") >
+          counted("bfs", "resident", push, "blocks"));
+}
+
+TEST(sampled_edges_save_others)
+{
+    CHECK(counted("wcc", "cpu", "cpu.samples=0", "edges") != counted("wcc", "cpu", "cpu.samples=8", "edges"));
+    CHECK(counted("wcc", "resident", "resident.samples=0", "atomics") !=
+          counted("wcc", "resident", "resident.samples=8", "atomics"));
+}
+
+TEST(pages_have_the_edges_given)
+{
+    CHECK(counted("pagerank", "hybrid", "hybrid.page=500", "pages") > counted("pagerank", "hybrid", "", "pages"));
+}
+
+static uint32_t notified(const char *settings)
+{
+    td_run *run = run_set("adsorption", "hybrid", NULL, 0, settings);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) rows += strcmp(run->rows[i].direction, "notify") == 0;
+    td_run_destroy(run);
+    return rows;
+}
+
+TEST(a_page_run_notifies_as_told)
+{
+    CHECK(notified("hybrid.direction=notify") > 0);
+    CHECK_EQ(notified("hybrid.direction=pull"), 0);
+}
+
+TEST_MAIN
