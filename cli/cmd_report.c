@@ -45,5 +45,6 @@ const td_command td_cmd_report = {
                "scales. The page is one file that loads nothing.",
     .examples = "tandem run bfs g.tg --source 17 --json run.json\n"
                 "tandem report run.json -o run.html\n"
-                "tandem report cpu.json gpu.json -o both.html",
+                "tandem run bfs g.tg --source 17 --engine hybrid --json other.json\n"
+                "tandem report run.json other.json -o both.html",
 };

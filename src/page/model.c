@@ -25,12 +25,21 @@ static void refuse(taker *from, const char *key, const char *wanted)
                            from->path, key, wanted);
 }
 
-/* A number that is not negative; 0 where there is none. */
+/* Beyond every counter, and small enough that sums over all rows are finite. */
+#define MOST_NUMBER 1e21
+#define NUMBER_WORDS "a number from 0 to 1e21"
+
+static bool is_figure(const td_json_value *value)
+{
+    return value->kind == TD_JSON_NUMBER && value->number >= 0 && value->number <= MOST_NUMBER;
+}
+
+/* 0 where there is none. */
 static double number(taker *from, const char *key)
 {
     const td_json_value *found = member(from, key);
     if (found == NULL) return 0;
-    if (found->kind != TD_JSON_NUMBER || found->number < 0) refuse(from, key, "a number from 0");
+    if (!is_figure(found)) refuse(from, key, NUMBER_WORDS);
     return found->kind == TD_JSON_NUMBER ? found->number : 0;
 }
 
@@ -102,7 +111,7 @@ static td_status take_busy(taker *from, const td_json_value *list, td_page_row *
     if (list->kind != TD_JSON_ARRAY) refuse(from, "busy", "a list");
     else
         for (const td_json_value *at = td_json_first(list); at != NULL; at = td_json_next(&from->run->tree, list, at))
-            if (at->kind != TD_JSON_NUMBER || at->number < 0) refuse(from, "busy", "a list of numbers from 0");
+            if (!is_figure(at)) refuse(from, "busy", "a list of numbers from 0 to 1e21");
     if (from->status == TD_OK && list->count > 0) row->busy = list;
     return from->status;
 }
@@ -113,7 +122,7 @@ static void take_member(taker *from, const td_json_value *value, td_page_row *ro
         if (strcmp(columns[i].key, value->key) != 0) continue;
         double *place = (double *)((char *)row + columns[i].offset);
         if (value->kind == TD_JSON_NULL) return;
-        if (value->kind != TD_JSON_NUMBER || value->number < 0) refuse(from, value->key, "a number from 0");
+        if (!is_figure(value)) refuse(from, value->key, NUMBER_WORDS);
         else *place = columns[i].adds ? *place + value->number : value->number;
         return;
     }

@@ -84,7 +84,7 @@ if cmp -s wanted.tg web.tg; then good; else bad 'what the tour pipes through is 
 gzip -kc edges.txt >web.txt.gz
 
 # The examples of the help.
-for command in gen convert reorder info run; do # devices and bench take their time, and have tests of their own
+for command in gen convert reorder info run report; do # devices and bench take their time, and have tests of their own
     rm -rf state ./*.tg
     while read -r example; do obey "help $command" "$example"
     done < <("$TANDEM" help $command | sed -n '/^Examples\{0,1\}$/,/^$/s/^  \(.*tandem .*\)/\1/p' | smaller)
