@@ -57,7 +57,11 @@ void td_gpu_exchange_forget(td_gpu_mailbox *box)
 
 void td_gpu_exchange_close(td_gpu_exchange *exchange)
 {
-    for (int i = 0; i < exchange->count; i++) td_gpu_exchange_forget(&exchange->box[i]);
+    for (int i = 0; i < exchange->count; i++) {
+        td_gpu_exchange_forget(&exchange->box[i]);
+        if (exchange->box[i].brought != NULL) td_event_destroy(exchange->box[i].job->device, exchange->box[i].brought);
+        exchange->box[i].brought = NULL;
+    }
 }
 
 td_status td_gpu_exchange_declare(td_gpu_mailbox *box, td_gpu_job *job, size_t entry_bytes, bool inbox)
@@ -68,7 +72,7 @@ td_status td_gpu_exchange_declare(td_gpu_mailbox *box, td_gpu_job *job, size_t e
     if (!inbox) return TD_OK;
     TD_CHECK(td_gpu_new(job, &box->in_vertices, n, sizeof(uint32_t), "inbox"));
     TD_CHECK(td_gpu_new(job, &box->in_values, n, entry_bytes, "inbox"));
-    return td_gpu_new(job, &box->in_length, 1, sizeof(uint32_t), "inbox");
+    return td_gpu_new(job, &box->in_length, TD_GPU_FRAGMENTS, sizeof(uint32_t), "inbox");
 }
 
 td_status td_gpu_exchange_own(td_gpu_mailbox *box, uint32_t owned)
@@ -104,6 +108,91 @@ static td_status copy_box(td_gpu_exchange *exchange, int owner, int sender, int 
     return TD_OK;
 }
 
+/* Carrying. */
+
+static td_gpu_box outbox(const td_gpu_exchange *exchange, int sender, int fragment)
+{
+    const td_gpu_mailbox *from = &exchange->box[sender];
+    uint64_t first = from->fragments.first[fragment];
+    return (td_gpu_box){from->vertices + first, (const char *)from->values + first * exchange->entry_bytes,
+                        &from->job->state.control->lengths[fragment]};
+}
+
+/* The GPU in between; -1: there is none whose kernels reach both. */
+static int carrier_of(const td_gpu_exchange *exchange, int sender, int owner)
+{
+    int by = exchange->relay_of[sender][owner] - 1;
+    return by >= 0 && exchange->box[by].reads[sender] && exchange->box[by].reads[owner] ? by : -1;
+}
+
+/* Adds one sender's entries of a fragment; false: there is no GPU in between, or no room. */
+static bool add_item(td_gpu_exchange *exchange, int owner, int sender, int fragment, td_carry_args *args)
+{
+    td_gpu_mailbox *to = &exchange->box[owner];
+    td_gpu_carried *carried = &exchange->carried[owner];
+    uint64_t length = exchange->box[sender].job->control->lengths[fragment], at = carried->entries;
+    int by = carrier_of(exchange, sender, owner);
+    if (by < 0 || carried->count == TD_GPU_FRAGMENTS || args[by].count == TD_GPU_FRAGMENTS ||
+        at + length > to->job->graph->vertices) return false;
+    td_gpu_box here = {to->in_vertices + at, (char *)to->in_values + at * exchange->entry_bytes, to->in_length + carried->count};
+    uint32_t i = args[by].count++;
+    args[by].item[i].from = outbox(exchange, sender, fragment);
+    args[by].item[i].vertices = to->in_vertices + at;
+    args[by].item[i].values = (uint32_t *)here.values;
+    args[by].item[i].length = to->in_length + carried->count;
+    carried->box[carried->count++] = here;
+    carried->by |= 1u << by;
+    carried->entries += length;
+    exchange->relayed += length * (sizeof(uint32_t) + exchange->entry_bytes);
+    return true;
+}
+
+/* All entries that the owner cannot read where they are, or none. */
+static void carry_for(td_gpu_exchange *exchange, int owner, td_carry_args *args)
+{
+    const td_gpu_mailbox *to = &exchange->box[owner];
+    uint32_t before[TD_GPU_FRAGMENTS];
+    uint64_t relayed = exchange->relayed;
+    for (int i = 0; i < exchange->count; i++) before[i] = args[i].count;
+    exchange->carried[owner] = (td_gpu_carried){.all = true};
+    for (int k = 0; k < (int)to->fragments.count && exchange->carried[owner].all; k++)
+        for (int sender = 0; sender < exchange->count && (to->fragments.owned >> k & 1u); sender++) {
+            const td_gpu_mailbox *from = &exchange->box[sender];
+            if (sender == owner || from->packed == NULL || to->reads[sender] || from->job->control->lengths[k] == 0) continue;
+            if (!add_item(exchange, owner, sender, k, args)) exchange->carried[owner].all = false;
+        }
+    if (exchange->carried[owner].all) return;
+    exchange->carried[owner] = (td_gpu_carried){0};
+    exchange->relayed = relayed;
+    for (int i = 0; i < exchange->count; i++) args[i].count = before[i];
+}
+
+static td_status launch_carry(td_gpu_exchange *exchange, int by, const td_carry_args *args)
+{
+    td_gpu_mailbox *box = &exchange->box[by];
+    uint64_t entries = 0;
+    if (args->count == 0) return TD_OK;
+    for (int sender = 0; sender < exchange->count; sender++)
+        if (sender != by && exchange->box[sender].packed != NULL)
+            TD_CHECK(td_stream_wait(box->job->stream, exchange->box[sender].packed));
+    for (int owner = 0; owner < exchange->count; owner++)
+        if (exchange->carried[owner].by >> by & 1u) entries += exchange->carried[owner].entries;
+    TD_CHECK(td_gpu_launch(box->job, box->job->stream, &box->job->kernels->carry, entries * args->value_words, args));
+    if (box->brought != NULL) td_event_destroy(box->job->device, box->brought);
+    box->brought = NULL;
+    return td_stream_record(box->job->stream, &box->brought);
+}
+
+td_status td_gpu_carry(td_gpu_exchange *exchange)
+{
+    td_carry_args args[TD_GPU_FRAGMENTS];
+    for (int i = 0; i < exchange->count; i++)
+        args[i] = (td_carry_args){.value_words = (uint32_t)(exchange->entry_bytes / sizeof(uint32_t))};
+    for (int owner = 0; owner < exchange->count; owner++) carry_for(exchange, owner, args);
+    for (int by = 0; by < exchange->count; by++) TD_CHECK(launch_carry(exchange, by, &args[by]));
+    return TD_OK;
+}
+
 static td_status launch_take(td_gpu_job *job, td_take_args *args, uint64_t entries)
 {
     if (args->count == 0) return TD_OK;
@@ -120,12 +209,8 @@ static td_status take_fragment(td_gpu_exchange *exchange, int gpu, int fragment,
     for (int sender = 0; sender < exchange->count; sender++) {
         const td_gpu_mailbox *from = &exchange->box[sender];
         if (sender == gpu || from->packed == NULL) continue;
-        if (box->reads[sender]) {
-            args->box[args->count++] =
-                (td_gpu_box){from->vertices + first, (const char *)from->values + first * exchange->entry_bytes,
-                             &from->job->state.control->lengths[fragment]};
-            continue;
-        }
+        if (box->reads[sender]) args->box[args->count++] = outbox(exchange, sender, fragment);
+        if (box->reads[sender] || exchange->carried[gpu].all) continue;
         uint64_t length = from->job->control->lengths[fragment];
         if (length == 0) continue;
         TD_CHECK(launch_take(job, args, most)); /* those before it; the inbox has room for one */
@@ -133,6 +218,18 @@ static td_status take_fragment(td_gpu_exchange *exchange, int gpu, int fragment,
         TD_CHECK(launch_take(job, args, length));
     }
     return launch_take(job, args, most);
+}
+
+static td_status take_carried(td_gpu_exchange *exchange, int gpu, td_take_args *args)
+{
+    const td_gpu_carried *carried = &exchange->carried[gpu];
+    td_gpu_job *job = exchange->box[gpu].job;
+    if (carried->count == 0) return TD_OK;
+    for (int by = 0; by < exchange->count; by++)
+        if (carried->by >> by & 1u) TD_CHECK(td_stream_wait(job->stream, exchange->box[by].brought));
+    memcpy(args->box, carried->box, carried->count * sizeof *args->box);
+    args->count = carried->count;
+    return launch_take(job, args, carried->entries);
 }
 
 td_status td_gpu_take(td_gpu_exchange *exchange, int gpu, uint32_t *far_map)
@@ -146,5 +243,5 @@ td_status td_gpu_take(td_gpu_exchange *exchange, int gpu, uint32_t *far_map)
             TD_CHECK(td_stream_wait(job->stream, exchange->box[sender].packed));
     for (int k = 0; k < (int)box->fragments.count; k++)
         if (box->fragments.owned >> k & 1u) TD_CHECK(take_fragment(exchange, gpu, k, &args));
-    return TD_OK;
+    return take_carried(exchange, gpu, &args);
 }

@@ -16,6 +16,7 @@ typedef struct td_gpu_mailbox {
     void *in_values;
     uint32_t *in_length;
     td_event *packed;            /* the outboxes are full */
+    td_event *brought;           /* what this GPU carried for others is there */
     bool reads[TD_GPU_FRAGMENTS]; /* kernels of this GPU may follow that GPU's pointers */
 } td_gpu_mailbox;
 
@@ -27,6 +28,15 @@ typedef struct td_gpu_relay {
     td_stream *stream;
 } td_gpu_relay;
 
+/* Boxes that GPUs in between have carried into an owner's inbox. */
+typedef struct td_gpu_carried {
+    bool all;                    /* those of all GPUs whose memory the owner cannot read */
+    uint32_t by;                 /* the GPUs in between, a bit each */
+    uint32_t count;
+    uint64_t entries;
+    td_gpu_box box[TD_GPU_FRAGMENTS];
+} td_gpu_carried;
+
 typedef struct td_gpu_exchange {
     int count;                   /* GPUs */
     bool linked[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: by a link, or by one memory */
@@ -34,6 +44,7 @@ typedef struct td_gpu_exchange {
     int relay_of[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: the GPU in between, from 1 on; 0: none */
     td_gpu_relay relay[TD_GPU_FRAGMENTS];
     td_stream *lane[TD_GPU_FRAGMENTS][TD_GPU_LANES]; /* [to]; opened when they are first used */
+    td_gpu_carried carried[TD_GPU_FRAGMENTS]; /* of this iteration, by owner */
     uint64_t relayed;            /* bytes copied through GPUs in between since the counters were cleared */
     td_gpu_mailbox box[TD_GPU_FRAGMENTS];
     size_t entry_bytes;          /* of a value */
@@ -55,6 +66,7 @@ td_status td_gpu_exchange_own(td_gpu_mailbox *box, uint32_t owned);
 /* Queues packing on one GPU, then on every owner the application of what the others packed. Counters of all GPUs must
  * have been read in between (lengths of outboxes) if td_gpu_exchange_copies. */
 td_status td_gpu_pack(td_gpu_exchange *exchange, int gpu, uint32_t *far_map);
+td_status td_gpu_carry(td_gpu_exchange *exchange); /* between the two: entries of GPUs without a link */
 td_status td_gpu_take(td_gpu_exchange *exchange, int gpu, uint32_t *far_map);
 bool td_gpu_exchange_copies(const td_gpu_exchange *exchange);
 

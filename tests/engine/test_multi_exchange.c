@@ -174,4 +174,23 @@ TEST(levels_are_sent_as_bitmaps)
     td_graph_destroy(graph);
 }
 
+/* Latencies of a gather-sum's iteration on a DGX-1, by virtual time: a copy on the GPU (4 us), two launches and their work,
+ * then the ranges' two hops over all links, while counters go to the host (4 us) and it learns of them (6 us). A wait for one
+ * GPU after another, ranges one after another, counters by copies over the switches or blocks of 256 threads exceed it. */
+TEST(an_iteration_on_eight_gpus_has_few_latencies)
+{
+    enum { MOST_US = 26 };
+    td_graph *graph = islands_graph(1, 8192, 12);
+    td_run_options options = multi_options("pagerank", "emu:8@dgx1");
+    options.has_iterations = true;
+    options.iterations = 6;
+    td_run *run = run_of("pagerank", graph, options, "multi.breakdown=on multi.stealing=off");
+    const td_row *row = &run->rows[4]; /* whole ranges, behind another iteration that sent them */
+    double seconds = row->computing_seconds + row->packing_seconds + row->deciding_seconds + row->waiting_seconds;
+    printf("    %.1f us\n", seconds * 1e6);
+    CHECK(seconds * 1e6 < MOST_US);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN

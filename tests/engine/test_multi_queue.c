@@ -188,4 +188,34 @@ TEST(the_parts_of_iterations_add_up_to_the_run)
     td_graph_destroy(graph);
 }
 
+/* On a DGX-1 no GPU reaches all others, but four of them reach each other and the lists of the others: they run the small
+ * rounds, without the host. */
+TEST(a_group_that_reaches_each_other_runs_small_rounds_without_the_host)
+{
+    td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_U8, NULL);
+    const char *mesh = cube_mesh("group.topology", "check off\n");
+    static const char *const programs[] = {"bfs", "sssp", "labels"};
+    for (int p = 0; p < 3; p++) {
+        td_run_options options = multi_options(programs[p], mesh);
+        const char *push = p == 1 ? "" : "multi.direction=push";
+        td_run *group = run_of(programs[p], graph, options, push);
+        td_run *host = run_of(programs[p], graph, options, p == 1 ? HOST : HOST "multi.direction=push");
+        for (uint32_t i = 0; i < group->row_count; i++) {
+            CHECK_STR(group->rows[i].steal, "loop");
+            CHECK_EQ(group->rows[i].gpus, 4);
+        }
+        if (!(group->device_seconds < 0.7 * host->device_seconds))
+            TEST_FAIL("%s: %.0f us, %.0f us with the host in every round", programs[p], group->device_seconds * 1e6,
+                      host->device_seconds * 1e6);
+        check_as_cpu(group, options, "");
+        td_run_destroy(group);
+        td_run_destroy(host);
+    }
+    td_run_options options = multi_options("bfs", mesh);
+    td_run *off = run_of("bfs", graph, options, "multi.ownership=off multi.direction=push"); /* owners may not change */
+    for (uint32_t i = 0; i < off->row_count; i++) CHECK_EQ(off->rows[i].gpus, 8);
+    td_run_destroy(off);
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN

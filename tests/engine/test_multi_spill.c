@@ -190,6 +190,22 @@ TEST(links_are_measured_within_the_memory_that_the_plan_states)
     td_graph_destroy(graph);
 }
 
+TEST(rounds_without_the_host_keep_to_the_memory_that_the_plan_states)
+{
+    td_graph *graph = some_graph();
+    const char *linked = linked_gpus("loops.topology", 3, "check off\nlink-rates hidden\n");
+    static const char *const programs[] = {"bfs", "sssp"};
+    for (int p = 0; p < 2; p++) {
+        td_run_options options = options_for(program_of(programs[p])->info, graph, linked);
+        options.gpu_memory = planned(programs[p], graph, linked, 0, "");
+        td_run *run = run_of(programs[p], graph, options, "");
+        CHECK_STR(run->rows[0].steal, "loop");
+        CHECK_EQ(direct_bytes(run), 0);
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
 /* Queues of vertices are for GPUs that reach each other and have all their edges. */
 TEST(queues_take_memory_only_where_they_are_used)
 {

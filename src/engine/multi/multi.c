@@ -195,6 +195,8 @@ static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
     td_gpu_job *job = &gpu->job;
     uint64_t n = job->graph->vertices, pieces = edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
     TD_CHECK(td_gpu_new(job, &gpu->zeros, 1, TD_MULTI_COUNTERS, "counters"));
+    if (gpu->loops && job->memory.measures) /* the set of members allocates its words itself */
+        job->memory.bytes[TD_FOR_PROGRAM] += 2 * TD_SET_WORDS * sizeof(uint32_t);
     if (!td_gpu_is_gas(job) || job->traits->fused)
         TD_CHECK(td_gpu_new(job, &job->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
     if (!td_gpu_is_gas(job))

@@ -64,7 +64,10 @@ static td_status exchange(td_multi_job *self)
         TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
         TD_CHECK(td_multi_note_packed(self, gpu));
     }
-    if (td_gpu_exchange_copies(all)) TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
+    if (td_gpu_exchange_copies(all)) {
+        TD_CHECK(td_multi_wait(self)); /* lengths of the outboxes */
+        TD_CHECK(td_gpu_carry(all));
+    }
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_gpu_take(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
     return TD_OK;
 }

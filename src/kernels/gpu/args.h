@@ -359,6 +359,15 @@ typedef struct td_gpu_box {
     const uint32_t *length;       /* in the control of the GPU that sent it, or a copy */
 } td_gpu_box;
 
+/* What a GPU in between carries from outboxes to the inboxes of GPUs that have no link to the senders. */
+typedef struct td_carry_args {
+    uint32_t count, value_words;  /* boxes; of a value */
+    struct {
+        td_gpu_box from;
+        uint32_t *vertices, *values, *length;
+    } item[TD_GPU_FRAGMENTS];
+} td_carry_args;
+
 typedef struct td_take_args {
     td_gpu_state state;
     uint32_t *far_map;

@@ -18,6 +18,19 @@ TD_KERNEL(report, td_report_args)
     for (uint32_t i = td_global_thread(); i < a.words; i += td_global_threads()) a.to[i] = a.from[i];
 }
 
+/* Copies outboxes of one GPU into the inboxes of another; this one has links to both. */
+TD_KERNEL(carry, td_carry_args)
+{
+    for (uint32_t b = 0; b < a.count; b++) {
+        uint32_t length = *a.item[b].from.length, words = length * a.value_words;
+        const uint32_t *values = (const uint32_t *)a.item[b].from.values;
+        for (uint32_t i = td_global_thread(); i < length; i += td_global_threads())
+            a.item[b].vertices[i] = a.item[b].from.vertices[i];
+        for (uint32_t i = td_global_thread(); i < words; i += td_global_threads()) a.item[b].values[i] = values[i];
+        if (td_global_thread() == 0) *a.item[b].length = length;
+    }
+}
+
 /* Appends the vertices of a word to a list and returns this lane's place in it. All lanes call. */
 TD_DEVICE uint32_t places_of_word(uint32_t word, uint32_t *length)
 {

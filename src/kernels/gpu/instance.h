@@ -56,7 +56,7 @@ extern "C" const td_gpu_kernels PROGRAM_SYMBOL;
 extern const td_gpu_kernels PROGRAM_SYMBOL;
 #endif
 const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires */
-    KERNEL(init), KERNEL(useful), KERNEL(decompress), KERNEL(mark_targets), KERNEL(report),
+    KERNEL(init), KERNEL(useful), KERNEL(decompress), KERNEL(mark_targets), KERNEL(report), KERNEL(carry),
 #if PROGRAM_GAS
     KERNEL(pull), KERNEL(apply), KERNEL(clear_sums), KERNEL(pull_shards),
 #if !PROGRAM_FUSED

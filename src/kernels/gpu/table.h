@@ -18,6 +18,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(decompress, td_decompress_args);
     TD_GPU_KERNEL(mark_targets, td_targets_args);
     TD_GPU_KERNEL(report, td_report_args);
+    TD_GPU_KERNEL(carry, td_carry_args);
     /* gas */
     TD_GPU_KERNEL(pull, td_pull_args);
     TD_GPU_KERNEL(apply, td_apply_args);
