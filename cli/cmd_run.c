@@ -9,6 +9,7 @@
 #include "report.h"
 #include "run_text.h"
 #include "standard_input.h"
+#include "wall.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -99,6 +100,9 @@ typedef struct job {
     td_result *result;
     td_summary summary;
     td_report_facts report;
+    td_phase reporting, closing; /* making the report; freeing everything */
+    td_report out;               /* the report, open until the last phase has ended */
+    td_result_facts result_facts;
     double seconds[MOST_REPEATS];
 } job;
 
@@ -271,6 +275,7 @@ static td_status set_limit(const job *self)
 static td_status load(job *self)
 {
     char text[TD_GRAPH_TEXT];
+    end(&self->report.start);
     begin(&self->report.load);
     TD_CHECK(set_limit(self));
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
@@ -282,13 +287,28 @@ static td_status load(job *self)
     return TD_OK;
 }
 
+static td_status summarise(job *self)
+{
+    begin(&self->report.summarise);
+    self->summary.size = sizeof self->summary;
+    TD_CHECK(td_result_summarise(self->session, self->result, &self->summary));
+    self->result_facts.size = sizeof self->result_facts;
+    TD_CHECK(td_result_describe(self->result, &self->result_facts));
+    end(&self->report.summarise);
+    return TD_OK;
+}
+
 static td_status run_program(job *self)
 {
+    begin(&self->report.plan);
     TD_CHECK(td_session_plan(self->session, self->graph, self->program, &self->request, &self->plan));
+    end(&self->report.plan);
     td_memory_restart_peak();
+    begin(&self->report.earlier);
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_result_destroy(self->result);
         self->result = NULL;
+        if (i > 0) end(&self->report.earlier);
         begin(&self->report.run);
         TD_CHECK(td_plan_run(self->session, self->plan, &self->result));
         end(&self->report.run);
@@ -296,8 +316,7 @@ static td_status run_program(job *self)
     }
     self->report.run_peak = td_memory_peak();
     td_progress_end();
-    self->summary.size = sizeof self->summary;
-    return td_result_summarise(self->session, self->result, &self->summary);
+    return summarise(self);
 }
 
 static td_status verify(job *self)
@@ -312,10 +331,14 @@ static td_status verify(job *self)
 static td_status write_results(job *self)
 {
     const run_settings *s = self->settings;
-    if (s->output == NULL) return TD_OK;
+    if (s->output == NULL && s->top == 0) {
+        td_info("the result was not kept: add --top 10 to see its largest values, or --output FILE for all of it");
+        return TD_OK;
+    }
     begin(&self->report.output);
     td_save_options options = {.size = sizeof options, .format = s->output_format, .header = s->header};
-    TD_CHECK(td_result_save_as(self->session, self->result, s->output, &options));
+    if (s->output != NULL) TD_CHECK(td_result_save_as(self->session, self->result, s->output, &options));
+    if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
     end(&self->report.output);
     return TD_OK;
 }
@@ -330,24 +353,46 @@ static void show_run(const job *self)
                                .seconds = td_median(sorted, (int)repeats), .repeats = repeats});
 }
 
-static td_status write_report(job *self)
+/* The report but for the wall clock. */
+static td_status begin_report(job *self)
 {
-    td_report out = {0};
+    td_report *out = &self->out;
     char *text = NULL;
     const char *target = self->settings->build.common.json;
     uint64_t load_peak = self->report.load_peak, run_peak = self->report.run_peak;
     if (target == NULL) return TD_OK;
     TD_CHECK(td_report_json(self->session, self->plan, self->result, &self->report, &text));
-    td_status status = td_report_begin(&out, target, "run", td_session_threads(self->session));
+    td_status status = td_report_begin(out, target, "run", td_session_threads(self->session));
     if (status == TD_OK) {
-        td_json_string(&out.json, "input", td_shown_path(self->path));
-        td_ordering_json(&out.json, &self->ordering);
-        td_graph_json(&out.json, self->graph);
-        td_memory_json(&out.json, self->graph, load_peak > run_peak ? load_peak : run_peak);
-        td_json_members(&out.json, text);
+        td_json_string(&out->json, "input", td_shown_path(self->path));
+        td_ordering_json(&out->json, &self->ordering);
+        td_graph_json(&out->json, self->graph);
+        td_memory_json(&out->json, self->graph, load_peak > run_peak ? load_peak : run_peak);
+        td_json_members(&out->json, text);
     }
     td_text_free(text);
-    return td_report_end(&out, status);
+    return status;
+}
+
+static void show_wall(job *self)
+{
+    td_wall wall = {.seconds = (double)(td_clock_ns() - td_tool_began) * 1e-9,
+                    .processing = self->seconds[self->settings->repeat - 1], .phases = &self->report,
+                    .run = &self->result_facts, .report = &self->reporting, .close = &self->closing};
+    td_wall_show(&wall);
+    if (self->out.json.file != NULL) td_wall_json(&self->out.json, &wall);
+}
+
+/* Writes the report of a run that has a result, even if the command fails for another reason. */
+static td_status end_report(job *self, td_status status)
+{
+    td_failure failure;
+    td_failure_keep(&failure);
+    if (self->reporting.done) show_wall(self);
+    td_status written = td_report_end(&self->out, self->reporting.done ? TD_OK : status);
+    if (status == TD_OK) return written;
+    td_failure_set(&failure);
+    return status;
 }
 
 static td_status write_trace(job *self)
@@ -387,14 +432,24 @@ static td_status run_steps(job *self)
     if (checked != TD_OK && checked != TD_NO_MEMORY) return checked;
     if (s->verify && checked == TD_OK) td_info("verified: %s", self->report.claims);
     TD_CHECK(write_results(self));
-    if (s->output == NULL && s->top == 0)
-        td_info("the result was not kept: add --top 10 to see its largest values, or --output FILE for all of it");
-    if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
-    TD_CHECK(write_report(self));
+    begin(&self->reporting);
+    TD_CHECK(begin_report(self));
     TD_CHECK(write_trace(self));
+    end(&self->reporting);
     if (checked == TD_OK) return check_converged(self);
     td_failure_set(&unchecked);
     return td_fail_add(checked, "; the result was written, but is not verified");
+}
+
+static td_status close_all(job *self, td_status status)
+{
+    begin(&self->closing);
+    td_result_destroy(self->result);
+    td_plan_destroy(self->plan);
+    td_graph_destroy(self->graph);
+    td_session_destroy(self->session);
+    end(&self->closing);
+    return status;
 }
 
 static td_status run_run(const td_args *args, void *settings)
@@ -406,14 +461,12 @@ static td_status run_run(const td_args *args, void *settings)
     self->path = args->words[1];
     self->report = (td_report_facts){.size = sizeof self->report, .summary = &self->summary,
                                      .seconds = self->seconds, .repeats = self->settings->repeat};
+    self->report.start.start = (double)td_tool_began * 1e-9;
     td_status status = td_common_session(&self->settings->build.common, &self->session);
     if (status == TD_OK) status = check_line(self);
     if (status == TD_OK) status = td_standard_input_take(&self->path, NULL, NULL);
     if (status == TD_OK) status = run_steps(self);
-    td_result_destroy(self->result);
-    td_plan_destroy(self->plan);
-    td_graph_destroy(self->graph);
-    td_session_destroy(self->session);
+    status = end_report(self, close_all(self, status));
     td_free(self->set);
     td_free(self);
     return status;

@@ -298,7 +298,7 @@ td_status td_result_describe(const td_result *result, td_result_facts *out)
         .page_hits = disk->hits, .page_misses = disk->misses, .pages_by_blocks = disk->parts,
         .disk_wait_seconds = disk->wait_seconds, .disk_ratio = disk->ratio, .checkpoint_seconds = saved->seconds,
         .checkpoint_waited = saved->waited, .checkpoint_waited_last = saved->waited_last,
-        .open_seconds = result->open_seconds};
+        .open_seconds = result->open_seconds, .finish_seconds = result->finish_seconds};
     return td_struct_give(out, &facts, sizeof facts, "td_result_facts");
 }
 

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/names.h"
@@ -320,6 +321,7 @@ static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
     run->plans = plan->options.cache->plans;
     run->open_seconds = plan->options.cache->open_seconds - plan->opened;
     end_devices(run, plan->engine, held, td_memory().peak);
+    run->finish_seconds = td_seconds_since(run->processed_at);
     *out = run;
     run = NULL;
 done:
@@ -349,8 +351,13 @@ static td_status run_wide(const td_plan *plan, td_run **out)
 td_status td_plan_execute(const td_plan *plan, td_run **out)
 {
     bool narrow = false;
+    uint64_t began = td_clock_ns();
     td_status status = run_plan(plan, out, &narrow);
-    if (narrow && td_program_widens(plan->program, &plan->options)) status = run_wide(plan, out);
+    double attempt = td_seconds_since(began);
+    if (narrow && td_program_widens(plan->program, &plan->options)) {
+        status = run_wide(plan, out);
+        if (status == TD_OK) (*out)->prepare_seconds += attempt;
+    }
     return plan->engine->explain != NULL ? plan->engine->explain(plan, status) : status;
 }
 

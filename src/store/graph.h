@@ -83,8 +83,10 @@ static inline uint64_t td_degree(const td_adjacency *adjacency, uint32_t vertex)
     return adjacency->offsets[vertex + 1] - adjacency->offsets[vertex];
 }
 
-/* The vertex whose out-list holds this edge, by bisection. */
+/* The vertex whose out-list holds this edge, by bisection; and the same from a vertex on that is not behind it, which is
+ * fast if it is close. */
 uint32_t td_edge_source(const td_graph *graph, uint64_t edge);
+uint32_t td_edge_source_from(const td_graph *graph, uint64_t edge, uint32_t from);
 
 /* One weight as a number, for printing and tests. Not for inner loops. */
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);

@@ -203,7 +203,7 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     TD_TRY(run_schedule(&job));
     td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(job.stream));
-    run->seconds = td_seconds_since(job.run_began);
+    td_run_end_processing(run, job.run_began);
     td_gpu_stop_counting(&job);
     TD_TRY(td_gpu_copy_result(&job));
     if (options->parents) TD_TRY(find_parents(&job));
