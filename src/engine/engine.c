@@ -10,6 +10,7 @@
 #include "run/checkpoint.h"
 #include "run/groups.h"
 #include "run/precision.h"
+#include "store/checks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -297,6 +298,16 @@ static uint64_t held_for_others(const td_plan *plan)
     return now > own ? now - own : 0;
 }
 
+/* Lists that were not checked when the graph was opened are checked here, unless the engine does so on their way to its
+ * devices and nothing reads them before. */
+static td_status check_lists(const td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    bool early = td_run_input_bytes(plan->program, plan->graph, options) > 0 || options->resume != NULL;
+    if (plan->engine->checks_lists && !early) return TD_OK;
+    return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, options->pool);
+}
+
 /* *narrow: the run failed because its values were too small. */
 static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
 {
@@ -304,7 +315,11 @@ static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
     td_run *run = NULL;
     uint64_t held = held_for_others(plan), before = td_memory_peak_begin();
     td_graph_user_begin(&plan->options.cache->user);
+    uint64_t began = td_clock_ns();
+    TD_TRY(check_lists(plan));
+    double checked = td_seconds_since(began);
     TD_TRY(td_run_create(&run, plan->program, plan->graph, &plan->options));
+    run->prepare_seconds += checked;
     run->engine = plan->reported->name;
     run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));

@@ -120,8 +120,8 @@ static void count_members(const counting *self, uint32_t name, uint32_t members)
     if (name < self->count) __atomic_fetch_add(&self->sizes[name], members, __ATOMIC_RELAXED);
 }
 
-/* Most vertices are in a few large groups: a worker keeps their counts to itself, because all workers would wait for one
- * another at the counter of the largest. Of two groups in one place the larger stays. */
+/* Most vertices are in a few large groups: a worker keeps their counts to itself, because all workers would wait for
+ * one another at the counter of the largest. Of two groups in one place the larger stays. */
 static td_status count_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
     enum { PLACES = 16 };

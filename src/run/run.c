@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "kernels/cpu/job.h"
+#include "store/checks.h"
 #include "run/checkpoint.h"
 #include "store/builder.h"
 #include "store/paged.h"
@@ -30,7 +31,9 @@ td_status td_graph_for(const td_graph **out, const td_program *program, const td
     *out = td_graph_seen_by(program, graph);
     if (info->forward_choice == 0) return TD_OK;
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, numbers, NULL));
-    return numbers[info->forward_choice - 1] == TD_VIEW_NEIGHBOURS ? td_graph_simple(graph, options->pool, out) : TD_OK;
+    if (numbers[info->forward_choice - 1] != TD_VIEW_NEIGHBOURS) return TD_OK;
+    TD_CHECK(td_checks_lists(graph, false, options->pool));
+    return td_graph_simple(graph, options->pool, out);
 }
 
 /* A block of numbers, which rows refer to: blocks never move. */

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mapping.h"
 #include "base/random.h"
+#include "store/checks.h"
 #include "store/paged.h"
 #include "store/vertex_names.h"
 
@@ -110,6 +111,7 @@ void td_graph_destroy(td_graph *graph)
     tell_watches(graph);
     td_graph_destroy(graph->simple);
     td_paged_close(graph->paged, graph);
+    td_checks_destroy(graph->checks);
     if (graph->mapping != NULL) {
         td_mapping_end(graph->mapping);
         td_free(graph->mapping);

@@ -62,6 +62,7 @@ struct td_graph {
     char *name;      /* where it came from, for messages; may be NULL */
     struct td_mapping *mapping; /* the file mapping that contains the arrays, or NULL */
     bool unverified; /* of a mapping: only offsets and ids have been checked, so that a target may be any number */
+    struct td_checks *checks; /* of a mapping: lists are checked when they are first used (checks.h); NULL: all are */
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */

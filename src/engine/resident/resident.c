@@ -239,6 +239,7 @@ const td_engine td_resident_engine = {
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
     .limits_edges = true,
+    .checks_lists = true,
     .strict = true,
     .settings = td_resident_settings,
     .renamed = renamed,
