@@ -11,6 +11,7 @@
 #include "run_plot.h"
 #include "run_text.h"
 #include "standard_input.h"
+#include "wall.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -105,6 +106,9 @@ typedef struct job {
     td_result *result;
     td_summary summary;
     td_report_facts report;
+    td_phase reporting, closing; /* making the report; freeing everything */
+    td_report out;               /* the report, open until the last phase has ended */
+    td_result_facts result_facts;
     double seconds[MOST_REPEATS];
 } job;
 
@@ -280,6 +284,7 @@ static td_status set_limit(const job *self)
 static td_status load(job *self)
 {
     char text[TD_GRAPH_TEXT];
+    end(&self->report.start);
     begin(&self->report.load);
     TD_CHECK(set_limit(self));
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
@@ -291,13 +296,28 @@ static td_status load(job *self)
     return TD_OK;
 }
 
+static td_status summarise(job *self)
+{
+    begin(&self->report.summarise);
+    self->summary.size = sizeof self->summary;
+    TD_CHECK(td_result_summarise(self->session, self->result, &self->summary));
+    self->result_facts.size = sizeof self->result_facts;
+    TD_CHECK(td_result_describe(self->result, &self->result_facts));
+    end(&self->report.summarise);
+    return TD_OK;
+}
+
 static td_status run_program(job *self)
 {
+    begin(&self->report.plan);
     TD_CHECK(td_session_plan(self->session, self->graph, self->program, &self->request, &self->plan));
+    end(&self->report.plan);
     td_memory_restart_peak();
+    begin(&self->report.earlier);
     for (uint64_t i = 0; i < self->settings->repeat; i++) {
         td_result_destroy(self->result);
         self->result = NULL;
+        if (i > 0) end(&self->report.earlier);
         begin(&self->report.run);
         TD_CHECK(td_plan_run(self->session, self->plan, &self->result));
         end(&self->report.run);
@@ -305,8 +325,7 @@ static td_status run_program(job *self)
     }
     self->report.run_peak = td_memory_peak();
     td_progress_end();
-    self->summary.size = sizeof self->summary;
-    return td_result_summarise(self->session, self->result, &self->summary);
+    return summarise(self);
 }
 
 static td_status verify(job *self)
@@ -321,10 +340,14 @@ static td_status verify(job *self)
 static td_status write_results(job *self)
 {
     const run_settings *s = self->settings;
-    if (s->output == NULL) return TD_OK;
+    if (s->output == NULL && s->top == 0) {
+        td_info("the result was not kept: add --top 10 to see its largest values, or --output FILE for all of it");
+        return TD_OK;
+    }
     begin(&self->report.output);
     td_save_options options = {.size = sizeof options, .format = s->output_format, .header = s->header};
-    TD_CHECK(td_result_save_as(self->session, self->result, s->output, &options));
+    if (s->output != NULL) TD_CHECK(td_result_save_as(self->session, self->result, s->output, &options));
+    if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
     end(&self->report.output);
     return TD_OK;
 }
@@ -339,7 +362,7 @@ static void show_run(const job *self)
                                .seconds = td_median(sorted, (int)repeats), .repeats = repeats});
 }
 
-/* The report as it is at the end: with everything that the command did. */
+/* The report but for the wall clock. */
 static td_status begin_report(job *self, td_report *out, const char *target)
 {
     char *text = NULL;
@@ -357,11 +380,10 @@ static td_status begin_report(job *self, td_report *out, const char *target)
     return status;
 }
 
-static td_status write_report(job *self)
+static td_status open_report(job *self)
 {
-    td_report out = {0};
     const char *target = self->settings->build.common.json;
-    return target == NULL ? TD_OK : td_report_end(&out, begin_report(self, &out, target));
+    return target == NULL ? TD_OK : begin_report(self, &self->out, target);
 }
 
 static td_status write_page(job *self)
@@ -373,6 +395,27 @@ static td_status write_page(job *self)
     TD_CHECK(td_report_take(&out, begin_report(self, &out, target), &text));
     td_status status = td_page_write_text(self->program, text, target);
     free(text); /* open_memstream's */
+    return status;
+}
+
+static void show_wall(job *self)
+{
+    td_wall wall = {.seconds = (double)(td_clock_ns() - td_tool_began) * 1e-9,
+                    .processing = self->seconds[self->settings->repeat - 1], .phases = &self->report,
+                    .run = &self->result_facts, .report = &self->reporting, .close = &self->closing};
+    td_wall_show(&wall);
+    if (self->out.json.file != NULL) td_wall_json(&self->out.json, &wall);
+}
+
+/* Writes the report of a run that has a result, even if the command fails for another reason. */
+static td_status end_report(job *self, td_status status)
+{
+    td_failure failure;
+    td_failure_keep(&failure);
+    if (self->reporting.done) show_wall(self);
+    td_status written = td_report_end(&self->out, self->reporting.done ? TD_OK : status);
+    if (status == TD_OK) return written;
+    td_failure_set(&failure);
     return status;
 }
 
@@ -414,15 +457,25 @@ static td_status run_steps(job *self)
     if (checked != TD_OK && checked != TD_NO_MEMORY) return checked;
     if (s->verify && checked == TD_OK) td_info("verified: %s", self->report.claims);
     TD_CHECK(write_results(self));
-    if (s->output == NULL && s->top == 0)
-        td_info("the result was not kept: add --top 10 to see its largest values, or --output FILE for all of it");
-    if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
-    TD_CHECK(write_report(self));
+    begin(&self->reporting);
+    TD_CHECK(open_report(self));
     TD_CHECK(write_page(self));
     TD_CHECK(write_trace(self));
+    end(&self->reporting);
     if (checked == TD_OK) return check_converged(self);
     td_failure_set(&unchecked);
     return td_fail_add(checked, "; the result was written, but is not verified");
+}
+
+static td_status close_all(job *self, td_status status)
+{
+    begin(&self->closing);
+    td_result_destroy(self->result);
+    td_plan_destroy(self->plan);
+    td_graph_destroy(self->graph);
+    td_session_destroy(self->session);
+    end(&self->closing);
+    return status;
 }
 
 static td_status run_run(const td_args *args, void *settings)
@@ -434,14 +487,12 @@ static td_status run_run(const td_args *args, void *settings)
     self->path = args->words[1];
     self->report = (td_report_facts){.size = sizeof self->report, .summary = &self->summary,
                                      .seconds = self->seconds, .repeats = self->settings->repeat};
+    self->report.start.start = (double)td_tool_began * 1e-9;
     td_status status = td_common_session(&self->settings->build.common, &self->session);
     if (status == TD_OK) status = check_line(self);
     if (status == TD_OK) status = td_standard_input_take(&self->path, NULL, NULL);
     if (status == TD_OK) status = run_steps(self);
-    td_result_destroy(self->result);
-    td_plan_destroy(self->plan);
-    td_graph_destroy(self->graph);
-    td_session_destroy(self->session);
+    status = end_report(self, close_all(self, status));
     td_free(self->set);
     td_free(self);
     return status;

@@ -49,6 +49,8 @@ void td_help_command(const td_command *command);
 void td_help_overview(void);
 
 /* Opens a session with the threads of --threads, whose messages name the tool's options. */
+extern uint64_t td_tool_began; /* when the tool started, by td_clock_ns */
+
 td_status td_common_session(const td_common *common, td_session **out);
 
 #endif

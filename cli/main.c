@@ -10,6 +10,7 @@
 #include "base/account.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/isa.h"
 #include "base/log.h"
 #include "base/machine.h"
@@ -193,8 +194,11 @@ static void hold_standard_files(void)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0) _exit(1);
 }
 
+uint64_t td_tool_began;
+
 int main(int argc, char **argv)
 {
+    td_tool_began = td_clock_ns();
     hold_standard_files();
     setlocale(LC_CTYPE, "");
     catch_signals();

@@ -823,6 +823,7 @@ typedef struct td_result_facts {
     double checkpoint_seconds;  /* of writing checkpoints beside the run */
     double checkpoint_waited, checkpoint_waited_last; /* of the run: in all, and for the last one */
     double open_seconds;        /* of opening GPUs for this run; 0 if they were open */
+    double finish_seconds;      /* after the last iteration: parents, forests, copies of results, names of groups */
 } td_result_facts;
 
 TD_API td_status td_result_describe(const td_result *result, td_result_facts *out);
@@ -853,6 +854,8 @@ typedef struct td_report_facts {
     uint64_t repeats;
     td_phase load, renumber, run, verify, output;
     uint64_t load_peak, run_peak; /* bytes */
+    /* Before loading, planning (with opening GPUs), the runs before the last, and the summary. */
+    td_phase start, plan, earlier, summarise;
 } td_report_facts;
 
 TD_API td_status td_report_json(td_session *session, const td_plan *plan, const td_result *result,

@@ -238,7 +238,8 @@ class ResultFacts(Sized):
                 ("disk_reads", c_uint64), ("page_hits", c_uint64), ("page_misses", c_uint64),
                 ("pages_by_blocks", c_uint64), ("disk_wait_seconds", c_double), ("disk_ratio", c_double),
                 ("checkpoint_seconds", c_double), ("checkpoint_waited", c_double),
-                ("checkpoint_waited_last", c_double), ("open_seconds", c_double)]
+                ("checkpoint_waited_last", c_double), ("open_seconds", c_double),
+                ("finish_seconds", c_double)]
 
 
 class PageReport(Sized):

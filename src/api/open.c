@@ -6,6 +6,7 @@
 #include "base/mapping.h"
 #include "planner/plan.h"
 #include "store/build_bytes.h"
+#include "store/checks.h"
 #include "store/formats/table.h"
 #include "store/paged.h"
 
@@ -114,6 +115,35 @@ static td_status load_for_run(opening *self)
     return td_plan_too_large(self->path, run->request.engine, run->program, &run->options);
 }
 
+/* Programs that read few edges, or each about once: a copy of the file in huge pages takes longer than it saves. */
+static bool reads_little(const td_program *program)
+{
+    return strcmp(program->info->name, "bfs") == 0 || strcmp(program->info->name, "wcc") == 0;
+}
+
+/* A graph that goes to a GPU whole, or that the CPU reads little of, stays in the file's mapping, unless memory is
+ * limited: mapped pages count as the process's. */
+static bool maps_for_run(const opening *self)
+{
+    const td_taken *run = self->run;
+    const td_engine *engine = td_engine_choose(run->request.engine, run->request.devices, &run->settings);
+    bool whole = run->request.gpu_memory == 0 && run->request.gpu_edges == 0;
+    bool limited = td_account_process()->limit > 0 || self->session->account->budget > 0, exceeds = false;
+    if (!has_choice(self) || limited) return false;
+    if (td_plan_exceeds_memory(self->path, &exceeds) != TD_OK || exceeds) return false; /* loading explains it */
+    return engine == &td_cpu_engine ? reads_little(run->program) : engine->checks_lists && whole;
+}
+
+/* Lists that no GPU takes are checked here, by all workers. */
+static td_status map_for_run(opening *self)
+{
+    const td_taken *run = self->run;
+    const td_engine *engine = td_engine_choose(run->request.engine, run->request.devices, &run->settings);
+    TD_CHECK(td_packed_map_unchecked(&self->graph, self->path, self->session->pool));
+    if (engine->checks_lists) return TD_OK;
+    return td_checks_lists(self->graph, run->program->info->weights != TD_WEIGHTS_UNUSED, self->session->pool);
+}
+
 static td_status open_packed_for_run(opening *self)
 {
     const td_taken *run = self->run;
@@ -121,6 +151,7 @@ static td_status open_packed_for_run(opening *self)
     TD_CHECK(td_plan_check_file(self->path, run->program, &self->build));
     if (has_choice(self))
         TD_CHECK(td_plan_on_disk(self->path, run->request.engine, run->program, &run->options, &on_disk));
+    if (!on_disk && maps_for_run(self)) return map_for_run(self);
     return on_disk ? open_on_disk(self) : load_for_run(self);
 }
 
@@ -185,11 +216,23 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
     return finish(&self, status, out);
 }
 
+/* The GPU that the run will use gets its context while the file is read. */
+static void warm_gpu(opening *self)
+{
+    const td_taken *run = self->run;
+    const char *name = run->request.engine, *devices = run->request.devices;
+    const td_engine *engine = td_engine_choose(name, devices, &run->settings);
+    bool named = devices != NULL || (name != NULL && engine->needs_gpu);
+    if (!engine->needs_gpu || (!named && !td_plan_is_large(self->path))) return;
+    td_devices_warm(&self->session->warming, devices != NULL ? devices : "cuda:0");
+}
+
 static td_status open_for(opening *self, const char *program, const td_request *request)
 {
     bool huge_pages = td_huge_pages_on();
     TD_CHECK(TD_NEW_ZEROED(&self->run, 1, "request"));
     TD_CHECK(td_request_take(self->run, self->session, program, request));
+    warm_gpu(self);
     td_huge_pages(huge_pages && self->run->huge_pages); /* of the graph's arrays too */
     td_status status = open_file(self);
     td_huge_pages(huge_pages);

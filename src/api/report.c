@@ -66,7 +66,10 @@ static td_status describe(td_session *session, const td_plan *plan, const td_res
                             .repeats = facts.repeats > 0 ? facts.repeats : 1, .load = span_of(&facts.load, "load"),
                             .reorder = span_of(&facts.renumber, "reorder"),
                             .run_span = span_of(&facts.run, result->program->info->name),
-                            .verify = span_of(&facts.verify, "verify"), .output = span_of(&facts.output, "output"),
+                            .verify = span_of(&facts.verify, "verify"), .output = span_of(&facts.output, "write"),
+                            .start = span_of(&facts.start, "start"), .planning = span_of(&facts.plan, "plan"),
+                            .earlier = span_of(&facts.earlier, "earlier runs"),
+                            .summarise = span_of(&facts.summarise, "summarise"),
                             .load_peak = facts.load_peak, .run_peak = facts.run_peak};
     memcpy(sorted, report.each, report.repeats * sizeof *sorted);
     report.median = td_median(sorted, (int)report.repeats);

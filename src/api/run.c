@@ -46,7 +46,7 @@ done:
 td_status td_session_plan(td_session *session, const td_graph *graph, const char *program, const td_request *request,
                           td_plan **out)
 {
-    TD_CHECK(td_need_graph(graph));
+    TD_CHECK(td_need_run_graph(graph));
     TD_CHECK(td_need(out, "the place for the plan"));
     TD_CHECK(td_session_enter(session));
     td_status status = plan(session, graph, program, request, out);
@@ -131,7 +131,7 @@ td_status td_session_run(td_session *session, const td_graph *graph, const char 
                          td_result **out)
 {
     td_plan *made = NULL;
-    TD_CHECK(td_need_graph(graph));
+    TD_CHECK(td_need_run_graph(graph));
     TD_CHECK(td_need(out, "the place for the result"));
     TD_CHECK(td_session_enter(session));
     td_status status = plan(session, graph, program, request, &made);
@@ -298,7 +298,7 @@ td_status td_result_describe(const td_result *result, td_result_facts *out)
         .page_hits = disk->hits, .page_misses = disk->misses, .pages_by_blocks = disk->parts,
         .disk_wait_seconds = disk->wait_seconds, .disk_ratio = disk->ratio, .checkpoint_seconds = saved->seconds,
         .checkpoint_waited = saved->waited, .checkpoint_waited_last = saved->waited_last,
-        .open_seconds = result->open_seconds};
+        .open_seconds = result->open_seconds, .finish_seconds = result->finish_seconds};
     return td_struct_give(out, &facts, sizeof facts, "td_result_facts");
 }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/isa.h"
+#include "store/checks.h"
 
 #include <string.h>
 
@@ -24,6 +25,12 @@ td_status td_need(const void *pointer, const char *what)
 }
 
 td_status td_need_graph(const td_graph *graph)
+{
+    TD_CHECK(td_need_run_graph(graph));
+    return td_checks_lists(graph, true, NULL);
+}
+
+td_status td_need_run_graph(const td_graph *graph)
 {
     TD_CHECK(td_need(graph, "the graph"));
     if (!graph->unverified) return TD_OK;
@@ -72,6 +79,7 @@ void td_session_destroy(td_session *session)
 {
     if (session == NULL) return;
     td_account *account = session->account;
+    td_devices_warmed(&session->warming);
     td_cache_release(&session->cache);
     td_pool_destroy(session->pool);
     td_free(session);

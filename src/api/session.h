@@ -6,6 +6,7 @@
 #include "base/account.h"
 #include "base/pool.h"
 #include "base/names.h"
+#include "device/warm.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
@@ -14,6 +15,7 @@ struct td_session {
     td_pool *pool;
     td_account *account; /* for memory, cancelling and names in the messages of what it does */
     td_account *outer;   /* of the calling thread, during a call */
+    td_warming warming; /* contexts of GPUs that a run will need */
     td_cache cache; /* GPUs and layouts on them, between runs */
     atomic_flag at_work;
 };
@@ -39,5 +41,6 @@ td_status td_need(const void *pointer, const char *what);
 
 /* TD_INVALID without a graph, TD_UNSUPPORTED for one whose targets were not verified (TD_PLACE_MAPPED). */
 td_status td_need_graph(const td_graph *graph);
+td_status td_need_run_graph(const td_graph *graph); /* for a run, which checks the lists that it reads */
 
 #endif

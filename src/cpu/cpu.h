@@ -75,6 +75,7 @@ td_status td_cpu_rounds(td_cpu_job *job);
 td_status td_cpu_peel(td_cpu_job *job);
 td_status td_cpu_bucket(td_cpu_job *job);
 td_status td_cpu_sweep(td_cpu_job *job);
+td_status td_cpu_collect_edges(td_cpu_job *job); /* of a forest, in one iteration */
 
 /* Runs a kernel over `units` on all workers, or on this one if `work` (about edges) is too little; adds the workers'
  * counters in *sum. */

@@ -457,6 +457,19 @@ td_status td_cpu_find_parents(td_cpu_job *job)
     return TD_OK;
 }
 
+typedef struct labelling {
+    const td_cpu_job *job;
+    uint32_t *labels;
+} labelling;
+
+static td_status read_labels(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const labelling *self = context;
+    for (uint64_t v = begin; v < end; v++) self->labels[v] = self->job->kernels->label(self->job, (uint32_t)v);
+    return TD_OK;
+}
+
 /* Copies the result: the labels of a sweep program, the values of a gas program. */
 td_status td_cpu_copy_result(td_cpu_job *job)
 {
@@ -467,11 +480,10 @@ td_status td_cpu_copy_result(td_cpu_job *job)
         job->values = NULL;
         return TD_OK;
     }
-    uint32_t *labels;
-    TD_CHECK(TD_NEW(&labels, job->graph->vertices, "labels"));
-    for (uint32_t v = 0; v < job->graph->vertices; v++) labels[v] = job->kernels->label(job, v);
-    job->run->values = labels;
-    return TD_OK;
+    labelling self = {.job = job};
+    TD_CHECK(TD_NEW(&self.labels, job->graph->vertices, "labels"));
+    job->run->values = self.labels;
+    return td_pool_for(job->pool, job->graph->vertices, 1 << 14, read_labels, &self);
 }
 
 td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options *options)
@@ -514,7 +526,9 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options)
 {
     td_cpu_job job = {0};
     td_status status = TD_OK;
+    double prepared = run->prepare_seconds;
     TD_TRY(td_cpu_job_open(&job, run, options));
+    run->prepare_seconds = prepared; /* the job is part of finishing the run */
     memcpy(job.values, run->values, job.graph->vertices * job.kernels->value_bytes);
     TD_TRY(td_cpu_find_parents(&job));
 done:

@@ -11,9 +11,7 @@ static td_status take_over(td_cpu_job *job)
     td_cpu_tally sum;
     job->run->converged = true;
     TD_CHECK(td_cpu_declare_forest(job, &(td_cpu_memory){0}));
-    TD_CHECK(td_cpu_init(job, &sum));
-    if (job->kernels->edge != NULL) td_sweep_end_forest(job->run);
-    return TD_OK;
+    return td_cpu_init(job, &sum);
 }
 
 static td_status run_schedule(td_cpu_job *job)
@@ -32,8 +30,9 @@ td_status td_cpu_run(td_run *run, const td_run_options *options)
     job.run_began = td_clock_ns();
     TD_TRY(run_schedule(&job));
     td_checkpoints_finish(run);
-    run->seconds = td_seconds_since(job.run_began);
+    td_run_end_processing(run, job.run_began);
     if (!job.bucketed) TD_TRY(td_cpu_report_workers(&job)); /* buckets have one counter for all workers */
+    if (run->edges != NULL) TD_TRY(td_sweep_end_forest(run, options->pool));
     if (options->parents) TD_TRY(td_cpu_find_parents(&job));
     TD_TRY(td_cpu_copy_result(&job));
 done:

@@ -66,14 +66,15 @@ static td_status exclude_largest(td_cpu_job *job)
     return TD_OK;
 }
 
-static td_status collect_edges(td_cpu_job *job)
+static uint64_t edge_of(const void *context, uint32_t vertex)
 {
-    td_run *run = job->run;
-    for (uint32_t v = 0; v < job->graph->vertices; v++) {
-        uint64_t edge = job->kernels->edge(job, v);
-        if (edge == UINT64_MAX) continue;
-        run->edges[run->edge_count++] = edge;
-    }
+    const td_cpu_job *job = context;
+    return job->kernels->edge(job, vertex);
+}
+
+td_status td_cpu_collect_edges(td_cpu_job *job)
+{
+    TD_CHECK(td_sweep_collect(job->run, edge_of, job, job->pool));
     return td_cpu_step(job, job->kernels->reset, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL);
 }
 
@@ -97,11 +98,10 @@ td_status td_cpu_sweep(td_cpu_job *job)
                             .edges = sum.edges};
         TD_CHECK(vertex_steps(job, &total));
         again = job->kernels->again(job, total);
-        if (job->kernels->edge != NULL) TD_CHECK(collect_edges(job));
+        if (job->kernels->edge != NULL) TD_CHECK(td_cpu_collect_edges(job));
         TD_CHECK(td_cpu_end_iteration(job, &row, began));
         job->run->converged = !again;
         TD_CHECK(checkpoint(job));
     }
-    if (job->run->edges != NULL) td_sweep_end_forest(job->run);
     return TD_OK;
 }

@@ -12,6 +12,7 @@ bool td_cuda_present(const char **why)
 
 int td_cuda_count(void) { return 0; }
 void td_cuda_stage_always(bool on) { (void)on; }
+void td_cuda_warm(int index) { (void)index; }
 
 td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out)
 {

@@ -162,6 +162,19 @@ td_status td_devices_check(const char *list)
     return status == TD_OK ? TD_OK : td_fail_context(status, "{devices} %.200s", list);
 }
 
+int td_devices_cuda(const char *list, int *gpus, int most)
+{
+    wanted_list names;
+    int count = 0;
+    if (parse_list(&names, list) != TD_OK) return 0;
+    for (int i = 0; i < names.count && count < most; i++) {
+        bool again = names.items[i].kind != TD_DEVICE_CUDA;
+        for (int j = 0; j < count; j++) again = again || gpus[j] == names.items[i].index;
+        if (!again) gpus[count++] = names.items[i].index;
+    }
+    return count;
+}
+
 static td_status open_one(td_device **out, const wanted *name, const td_device_options *options)
 {
     if (name->kind == TD_DEVICE_CPU) return td_cpu_device_open(out, options);

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/names.h"
@@ -9,6 +10,7 @@
 #include "run/checkpoint.h"
 #include "run/groups.h"
 #include "run/precision.h"
+#include "store/checks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -296,6 +298,16 @@ static uint64_t held_for_others(const td_plan *plan)
     return now > own ? now - own : 0;
 }
 
+/* Lists that were not checked when the graph was opened are checked here, unless the engine does so on their way to its
+ * devices and nothing reads them before. */
+static td_status check_lists(const td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    bool early = td_run_input_bytes(plan->program, plan->graph, options) > 0 || options->resume != NULL;
+    if (plan->engine->checks_lists && !early) return TD_OK;
+    return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, options->pool);
+}
+
 /* *narrow: the run failed because its values were too small. */
 static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
 {
@@ -303,7 +315,11 @@ static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
     td_run *run = NULL;
     uint64_t held = held_for_others(plan), before = td_memory_peak_begin();
     td_graph_user_begin(&plan->options.cache->user);
+    uint64_t began = td_clock_ns();
+    TD_TRY(check_lists(plan));
+    double checked = td_seconds_since(began);
     TD_TRY(td_run_create(&run, plan->program, plan->graph, &plan->options));
+    run->prepare_seconds += checked;
     run->engine = plan->reported->name;
     run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));
@@ -320,6 +336,7 @@ static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
     run->plans = plan->options.cache->plans;
     run->open_seconds = plan->options.cache->open_seconds - plan->opened;
     end_devices(run, plan->engine, held, td_memory().peak);
+    run->finish_seconds = td_seconds_since(run->processed_at);
     *out = run;
     run = NULL;
 done:
@@ -349,8 +366,13 @@ static td_status run_wide(const td_plan *plan, td_run **out)
 td_status td_plan_execute(const td_plan *plan, td_run **out)
 {
     bool narrow = false;
+    uint64_t began = td_clock_ns();
     td_status status = run_plan(plan, out, &narrow);
-    if (narrow && td_program_widens(plan->program, &plan->options)) status = run_wide(plan, out);
+    double attempt = td_seconds_since(began);
+    if (narrow && td_program_widens(plan->program, &plan->options)) {
+        status = run_wide(plan, out);
+        if (status == TD_OK) (*out)->prepare_seconds += attempt;
+    }
     return plan->engine->explain != NULL ? plan->engine->explain(plan, status) : status;
 }
 

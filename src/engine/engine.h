@@ -32,6 +32,7 @@ typedef struct td_engine {
     bool several_gpus;          /* is made for more than one */
     bool takes_disk;            /* runs graphs whose edges stay on disk */
     bool limits_edges;          /* obeys a limit on the edges on a GPU ({gpu_edges}) */
+    bool checks_lists; /* checks lists of a mapped graph on their way to its devices (store/checks.h) */
     bool strict;                /* can keep the values of an iteration apart from those before it (td_run_strict) */
     const td_setting *settings; /* keys are "<engine>.<name>" */
     const td_renamed_setting *renamed; /* ends with a NULL name; NULL: none */

@@ -408,8 +408,7 @@ static td_status copy_edges(td_gpu_job *job)
     TD_CHECK(td_stream_copy(job->stream, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges,
                             TD_TO_HOST));
     TD_CHECK(td_stream_synchronize(job->stream));
-    td_sweep_end_forest(run);
-    return TD_OK;
+    return td_sweep_end_forest(run, job->options->pool);
 }
 
 void td_gpu_note_results(td_gpu_job *job)

@@ -3,13 +3,13 @@
 #include "gpu/lists.h"
 
 #include "base/alloc.h"
+#include "gpu/upload.h"
 #include "layout/lists.h"
+#include "store/checks.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-
-enum { PIN_FROM = 16 << 20 }; /* bytes from which pinning for a copy pays */
 
 /* Opening and closing. */
 
@@ -66,20 +66,6 @@ void td_gpu_choose_lists(td_gpu_job *job)
     job->accumulates = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);
 }
 
-/* Copies an array to the device; a large one is pinned meanwhile if possible. */
-static td_status send(td_gpu_job *job, void *to, const void *host, uint64_t bytes)
-{
-    void *seen, *source = (void *)(uintptr_t)host;
-    bool pinned = bytes >= PIN_FROM && td_device_pin(job->device, source, bytes, &seen) == TD_OK;
-    td_status status = td_stream_copy(job->stream, to, host, bytes, TD_TO_DEVICE);
-    if (pinned) {
-        td_status finished = td_stream_synchronize(job->stream);
-        status = status == TD_OK ? finished : status;
-        td_device_unpin(job->device, source);
-    }
-    return status;
-}
-
 /* The arrays of a list that the run needs and the device lacks. */
 typedef struct missing {
     bool offsets, targets, weights;
@@ -110,10 +96,11 @@ static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adj
     uint64_t n = job->graph->vertices;
     missing of = find_missing(job, list, targets);
     TD_CHECK(declare_list(job, list, &of, edges));
+    if (of.targets) td_host_note(&job->memory.host, td_gpu_upload_bytes(edges * sizeof(uint32_t)));
     if (job->memory.measures) return TD_OK;
-    if (of.offsets) TD_CHECK(send(job, list->offsets, from->offsets, (n + 1) * sizeof(uint64_t)));
-    if (of.targets) TD_CHECK(send(job, list->targets, from->targets, edges * sizeof(uint32_t)));
-    if (of.weights) TD_CHECK(send(job, list->weights, from->weights, edges * td_gpu_weight_bytes(job)));
+    if (of.offsets) TD_CHECK(td_gpu_upload(job, list->offsets, from->offsets, (n + 1) * sizeof(uint64_t)));
+    if (of.targets) TD_CHECK(td_gpu_upload(job, list->targets, from->targets, edges * sizeof(uint32_t)));
+    if (of.weights) TD_CHECK(td_gpu_upload(job, list->weights, from->weights, edges * td_gpu_weight_bytes(job)));
     list->there = list->there || targets;
     list->view = (td_gpu_list){list->offsets, list->targets, list->weights};
     return td_stream_synchronize(job->stream);
@@ -126,6 +113,7 @@ static td_status load_both(td_gpu_job *job)
     td_adjacency both = {0};
     uint64_t edges = 2 * job->graph->edges;
     bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
+    if (!job->memory.measures) TD_CHECK(td_checks_lists(job->graph, weighted, job->options->pool));
     TD_CHECK(td_lists_join(job->graph, weighted, &both, &job->memory.host, job->options->pool));
     TD_TRY(load_list(job, &job->layout->both, &both, edges, true));
 done:
@@ -226,9 +214,9 @@ static td_status fill_heads(td_gpu_job *job, const td_gpu_head_arrays *heads)
     td_status status = TD_OK;
     td_gpu_heads found = {0};
     TD_TRY(find_heads(job, &found));
-    TD_TRY(send(job, heads->bits, found.bits, found.words * sizeof(uint32_t)));
-    TD_TRY(send(job, heads->before, found.before, found.pieces * sizeof(uint32_t)));
-    TD_TRY(send(job, heads->lists, found.lists, found.count * sizeof(uint32_t)));
+    TD_TRY(td_gpu_upload(job, heads->bits, found.bits, found.words * sizeof(uint32_t)));
+    TD_TRY(td_gpu_upload(job, heads->before, found.before, found.pieces * sizeof(uint32_t)));
+    TD_TRY(td_gpu_upload(job, heads->lists, found.lists, found.count * sizeof(uint32_t)));
     TD_TRY(td_stream_synchronize(job->stream));
 done:
     td_gpu_free_heads(&found);
@@ -300,8 +288,8 @@ static td_status load_shards(td_gpu_job *job)
     self.shards = list.shards;
     TD_TRY(td_pool_for(job->options->pool, layout->shard_count, 1, name_edges, &self));
     TD_TRY(declare_shards(job, layout->shard_count));
-    TD_TRY(send(job, layout->shards, list.shards, layout->shard_count * sizeof *list.shards));
-    TD_TRY(send(job, layout->shard_targets, self.names, edges * sizeof *self.names));
+    TD_TRY(td_gpu_upload(job, layout->shards, list.shards, layout->shard_count * sizeof *list.shards));
+    TD_TRY(td_gpu_upload(job, layout->shard_targets, self.names, edges * sizeof *self.names));
     TD_TRY(td_stream_synchronize(job->stream));
     td_gpu_count_shards(layout->shards_by_copies, list.shards, list.count);
     layout->shard_of = job->pull;

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 
@@ -174,6 +175,12 @@ const td_engine *td_engine_choose(const char *engine, const char *devices, const
 /* A GPU that the user did not name is not used for little work: opening it takes a few tenths of a second, in which the
  * CPU processes this many edges. */
 enum { LITTLE_WORK = 1 << 25 };
+
+bool td_plan_is_large(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && (uint64_t)facts.st_size >= LITTLE_WORK * sizeof(uint32_t);
+}
 
 /* Says why not all edges are on the GPU. */
 static void say_why_not_all(td_plan *plan, uint64_t wanted, uint64_t room)

@@ -178,18 +178,35 @@ static void put_directions(td_json *json, const td_run *run)
     td_json_end_object(json);
 }
 
+static void put_phase(td_json *json, const char *key, const td_span *span)
+{
+    if (span->name != NULL) td_json_real(json, key, span->seconds);
+}
+
+/* Opening GPUs is part of planning for the clock, and stated apart. */
+static double plan_seconds(const td_run_report *report)
+{
+    double seconds = report->planning.seconds - report->run->open_seconds;
+    return seconds > 0 ? seconds : 0;
+}
+
 static void put_times(td_json *json, const td_run_report *report)
 {
+    const td_run *run = report->run;
     td_json_object(json, "times");
+    put_phase(json, "start", &report->start);
     td_json_real(json, "load", report->load.seconds);
-    if (report->run->device_opens > 0) td_json_real(json, "open", report->run->open_seconds);
-    td_json_real(json, "prepare", report->reorder.seconds + report->run->prepare_seconds);
-    if (report->reorder.name != NULL) td_json_real(json, "reorder", report->reorder.seconds); /* part of it */
+    if (run->device_opens > 0) td_json_real(json, "open", run->open_seconds);
+    if (report->planning.name != NULL) td_json_real(json, "plan", plan_seconds(report));
+    td_json_real(json, "prepare", report->reorder.seconds + run->prepare_seconds);
+    put_phase(json, "reorder", &report->reorder); /* part of it */
+    put_phase(json, "earlier", &report->earlier);
     td_json_array(json, "processing");
     for (uint64_t i = 0; i < report->repeats; i++) td_json_real(json, NULL, report->each[i]);
     td_json_end_array(json);
-    if (report->verify.name != NULL) td_json_real(json, "verify", report->verify.seconds);
-    if (report->output.name != NULL) td_json_real(json, "output", report->output.seconds);
+    td_json_real(json, "finish", run->finish_seconds + report->summarise.seconds);
+    put_phase(json, "verify", &report->verify);
+    put_phase(json, "write", &report->output);
     td_json_end_object(json);
 }
 
@@ -517,17 +534,12 @@ static void put_work_of(td_json *json, const td_run *run, int device, const td_r
     close_event(json);
 }
 
-void td_run_trace_json(td_json *json, const td_run_report *report)
+/* The last run: preparing, iterations, finishing. */
+static void put_run(td_json *json, const td_run_report *report, uint64_t zero)
 {
     const td_run *run = report->run;
-    uint64_t zero = report->load.began;
     double run_us = us_since(zero, report->run_span.began), prepare_us = run->prepare_seconds * 1e6;
     double start_us = run_us + prepare_us;
-    td_json_string(json, "displayTimeUnit", "ms");
-    td_json_array(json, "traceEvents");
-    put_names(json, run);
-    put_span(json, &report->load, zero);
-    put_span(json, &report->reorder, zero);
     put_span(json, &report->run_span, zero);
     open_event(json, "prepare", TRACK_STEPS, run_us, prepare_us);
     td_json_u64(json, "array_bytes", run->array_bytes);
@@ -537,6 +549,25 @@ void td_run_trace_json(td_json *json, const td_run_report *report)
     for (int d = 0; d < run->devices.count; d++)
         for (uint32_t i = 0; i < run->row_count; i++) put_work_of(json, run, d, &run->rows[i], start_us);
     put_all_counters(json, run, start_us);
+    td_span finish = {"finish", run->processed_at, run->finish_seconds};
+    put_span(json, &finish, zero);
+}
+
+void td_run_trace_json(td_json *json, const td_run_report *report)
+{
+    uint64_t zero = report->start.name != NULL ? report->start.began : report->load.began;
+    td_span open = {report->run->open_seconds > 0 ? "open" : NULL, report->planning.began, report->run->open_seconds};
+    td_json_string(json, "displayTimeUnit", "ms");
+    td_json_array(json, "traceEvents");
+    put_names(json, report->run);
+    put_span(json, &report->start, zero);
+    put_span(json, &report->load, zero);
+    put_span(json, &report->reorder, zero);
+    put_span(json, &report->planning, zero);
+    put_span(json, &open, zero);
+    put_span(json, &report->earlier, zero);
+    put_run(json, report, zero);
+    put_span(json, &report->summarise, zero);
     put_span(json, &report->verify, zero);
     put_span(json, &report->output, zero);
     td_json_end_array(json);

@@ -23,14 +23,14 @@ typedef struct td_run_report {
     const double *each;                    /* seconds of processing, of every repetition */
     uint64_t repeats;
     double median;                         /* median of `each` */
-    td_span load, reorder, run_span, verify, output;
+    td_span start, load, reorder, planning, earlier, run_span, summarise, verify, output;
     uint64_t load_peak, run_peak; /* peak memory while loading and reordering, and while running */
 } td_run_report;
 
 /* Adds keys to the open object. */
 void td_run_report_json(td_json *json, const td_run_report *report);
 
-/* Adds the key "traceEvents" to the open object: complete events and counters in microseconds since loading began
+/* Adds the key "traceEvents" to the open object: complete events and counters in microseconds since the first phase began
  * (Chrome's trace event format), a track for the steps, for every lane of the engine and for every device. */
 void td_run_trace_json(td_json *json, const td_run_report *report);
 

@@ -9,7 +9,7 @@
 
 #include "base/bitmap.h"
 #include "kernels/cpu/job.h"
-#include "run/sweep.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -228,7 +228,7 @@ static td_status check_levels(const checking *self)
 }
 
 /* Every component was hooked onto another by one edge, except the remaining roots. */
-static td_status check_edges(const checking *self)
+static td_status check_edges(const checking *self, td_pool *pool)
 {
     td_state *state = self->state;
     bool grows = self->run->program->info->rule == TD_RULE_FOREST;
@@ -240,7 +240,7 @@ static td_status check_edges(const checking *self)
         if (state->edges[i] >= self->run->graph->edges)
             return refuse(self, "edge %" PRIu64 " of its forest is number %" PRIu64 "; allowed are 0 to %" PRIu64, i,
                           state->edges[i], self->run->graph->edges - 1);
-    td_sweep_sort(state->edges, state->edge_count);
+    TD_CHECK(td_sort_words(state->edges, state->edge_count, self->run->graph->edges, pool));
     for (uint64_t i = 1; i < state->edge_count; i++)
         if (state->edges[i] == state->edges[i - 1])
             return refuse(self, "edge number %" PRIu64 " is in its forest twice", state->edges[i]);
@@ -282,7 +282,7 @@ td_status td_state_check(td_state *state, const td_run *run, td_pool *pool, cons
     self.mid_round = !state->converged && !td_state_ends_round(run, state->iteration);
     TD_CHECK(td_pool_for(pool, self.vertices, GRAIN, check_vertices, &self));
     TD_CHECK(check_levels(&self));
-    TD_CHECK(check_edges(&self));
+    TD_CHECK(check_edges(&self, pool));
     while (self.mid_round && !td_state_ends_round(run, state->iteration)) state->iteration--;
     return TD_OK;
 }

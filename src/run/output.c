@@ -103,8 +103,9 @@ static char *print_edges(const void *context, uint64_t begin, uint64_t end, char
 {
     const printing *self = context;
     const td_graph *graph = self->run->graph;
+    uint32_t from = 0;
     for (uint64_t i = begin; i < end; i++) {
-        td_named_edge edge = td_run_named_edge(self->run, i);
+        td_named_edge edge = td_run_named_edge(self->run, i, &from);
         at = td_print_id(at, graph, edge.source);
         *at++ = self->format->separator;
         at = td_print_id(at, graph, edge.target);

@@ -71,43 +71,99 @@ static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int
     return TD_OK;
 }
 
-td_named_edge td_run_named_edge(const td_run *run, uint64_t i)
+td_named_edge td_run_named_edge(const td_run *run, uint64_t i, uint32_t *from)
 {
     td_forest_edge of = td_run_forest_edge(run, i);
-    uint64_t source = td_graph_id(run->graph, td_edge_source(run->graph, run->edges[i]));
-    uint64_t target = td_graph_id(run->graph, of.target);
+    *from = td_edge_source_from(run->graph, run->edges[i], *from);
+    uint64_t source = td_graph_id(run->graph, *from), target = td_graph_id(run->graph, of.target);
     bool turned = run->graph->symmetric && source > target;
     return (td_named_edge){turned ? target : source, turned ? source : target, of.weight};
 }
 
-static uint64_t digest_edges(const td_run *run)
+typedef struct digesting {
+    const td_run *run;
+    uint64_t digest; /* a sum, in any order */
+} digesting;
+
+static td_status digest_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    (void)worker;
+    digesting *self = context;
     uint64_t digest = 0;
-    for (uint64_t i = 0; i < run->edge_count; i++) {
-        td_named_edge edge = td_run_named_edge(run, i);
+    uint32_t from = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        td_named_edge edge = td_run_named_edge(self->run, i, &from);
         uint64_t bits;
         memcpy(&bits, &edge.weight, sizeof bits);
         digest += td_random_at(td_random_at(edge.source, edge.target), bits);
     }
-    return digest;
+    __atomic_fetch_add(&self->digest, digest, __ATOMIC_RELAXED);
+    return TD_OK;
 }
+
+static td_status digest_edges(const td_run *run, td_pool *pool, uint64_t *out)
+{
+    digesting self = {.run = run};
+    TD_CHECK(td_pool_for(pool, run->edge_count, VERTICES_AT_A_TIME, digest_part, &self));
+    *out = self.digest;
+    return TD_OK;
+}
+
+/* Groups: their sizes are counted window by window, then visited. */
 
 typedef struct counting {
     const uint32_t *names;
     uint32_t *sizes; /* of the groups named by vertices first .. first + count - 1 */
     uint32_t first, count;
+    void (*see)(void *context, uint32_t name, uint32_t size, int worker);
+    void *context;
 } counting;
 
+static void count_members(const counting *self, uint32_t name, uint32_t members)
+{
+    name -= self->first; /* wraps, if it is below the window */
+    if (name < self->count) __atomic_fetch_add(&self->sizes[name], members, __ATOMIC_RELAXED);
+}
+
+/* Most vertices are in a few large groups: a worker keeps their counts to itself, because all workers would wait for
+ * one another at the counter of the largest. Of two groups in one place the larger stays. */
 static td_status count_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    enum { PLACES = 16 };
     (void)worker;
     const counting *self = context;
-    for (uint64_t v = begin; v < end;) { /* consecutive vertices are mostly in one group: one atomic for all of them */
+    uint32_t kept[PLACES], members[PLACES] = {0};
+    for (uint64_t v = begin; v < end;) {
         uint64_t first = v;
-        for (v++; v < end && self->names[v] == self->names[first]; v++) {}
-        uint32_t name = self->names[first] - self->first; /* wraps, if it is below the window */
-        if (name < self->count) __atomic_fetch_add(&self->sizes[name], (uint32_t)(v - first), __ATOMIC_RELAXED);
+        uint32_t name = self->names[v], place = name % PLACES;
+        for (v++; v < end && self->names[v] == name; v++) {}
+        uint32_t run = (uint32_t)(v - first);
+        if (members[place] > 0 && kept[place] == name) members[place] += run;
+        else if (members[place] > run) count_members(self, name, run);
+        else {
+            if (members[place] > 0) count_members(self, kept[place], members[place]);
+            kept[place] = name;
+            members[place] = run;
+        }
     }
+    for (int p = 0; p < PLACES; p++)
+        if (members[p] > 0) count_members(self, kept[p], members[p]);
+    return TD_OK;
+}
+
+static td_status clear_part(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const counting *self = context;
+    (void)worker;
+    memset(self->sizes + begin, 0, (end - begin) * sizeof *self->sizes);
+    return TD_OK;
+}
+
+static td_status see_part(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const counting *self = context;
+    for (uint64_t i = begin; i < end; i++)
+        if (self->sizes[i] > 0) self->see(self->context, self->first + (uint32_t)i, self->sizes[i], worker);
     return TD_OK;
 }
 
@@ -122,33 +178,51 @@ static uint32_t groups_at_a_time(uint32_t vertices)
     return left > FEWEST ? (uint32_t)left : vertices < FEWEST ? vertices : FEWEST;
 }
 
-/* Calls `see` for every vertex that names a group, in ascending order, with the group's size. */
-static td_status for_groups(const td_run *run, td_pool *pool, void (*see)(void *context, uint32_t name, uint32_t size),
-                            void *context)
+/* Calls `see` for every vertex that names a group, with the group's size, on any worker. */
+static td_status for_groups(const td_run *run, td_pool *pool, counting self)
 {
     td_status status = TD_OK;
     uint32_t vertices = run->graph->vertices, most = groups_at_a_time(vertices);
-    counting self = {.names = run->values};
+    self.names = run->values;
     TD_CHECK(TD_NEW(&self.sizes, most, "sizes of groups"));
     for (uint64_t first = 0; first < vertices; first += most) {
         self.first = (uint32_t)first;
         self.count = vertices - self.first < most ? vertices - self.first : most;
-        memset(self.sizes, 0, self.count * sizeof *self.sizes);
+        TD_TRY(td_pool_for(pool, self.count, VERTICES_AT_A_TIME, clear_part, &self));
         TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, count_part, &self));
-        for (uint32_t i = 0; i < self.count; i++)
-            if (self.sizes[i] > 0) see(context, self.first + i, self.sizes[i]);
+        TD_TRY(td_pool_for(pool, self.count, VERTICES_AT_A_TIME, see_part, &self));
     }
 done:
     td_free(self.sizes);
     return status;
 }
 
-static void see_group(void *context, uint32_t name, uint32_t size)
+/* What a worker has seen of the groups. */
+typedef struct groups_seen {
+    uint64_t groups, largest;
+    char apart[48]; /* of other workers' cache lines */
+} groups_seen;
+
+static void see_group(void *context, uint32_t name, uint32_t size, int worker)
 {
-    td_run_summary *out = context;
+    groups_seen *mine = (groups_seen *)context + worker;
     (void)name;
-    out->groups++;
-    if (size > out->largest) out->largest = size;
+    mine->groups++;
+    if (size > mine->largest) mine->largest = size;
+}
+
+static td_status summarise_groups(const td_run *run, td_pool *pool, td_run_summary *out)
+{
+    groups_seen *seen;
+    int workers = td_pool_threads(pool);
+    TD_CHECK(TD_NEW_ZEROED(&seen, (uint64_t)workers, "summary of groups"));
+    td_status status = for_groups(run, pool, (counting){.see = see_group, .context = seen});
+    for (int w = 0; w < workers; w++) {
+        out->groups += seen[w].groups;
+        if (seen[w].largest > out->largest) out->largest = seen[w].largest;
+    }
+    td_free(seen);
+    return status;
 }
 
 td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out)
@@ -169,8 +243,8 @@ td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out
         whole.digest += self.parts[i].digest;
     }
     if (whole.reached == 0) whole.lowest = whole.highest = 0;
-    if (run->edges != NULL) whole.digest = digest_edges(run);
-    if (run->program->info->vertex_values) TD_TRY(for_groups(run, pool, see_group, &whole));
+    if (run->edges != NULL) TD_TRY(digest_edges(run, pool, &whole.digest));
+    if (run->program->info->vertex_values) TD_TRY(summarise_groups(run, pool, &whole));
     *out = whole;
 done:
     td_free(self.parts);
@@ -228,29 +302,65 @@ static void put_in_order(best *self)
     self->count = all;
 }
 
-static void offer_group(void *context, uint32_t name, uint32_t size)
+/* Every worker has a heap of its own while those are small; the best of all are the best of the heaps. */
+typedef struct choosing {
+    const td_run *run;
+    best *heaps; /* one per worker */
+} choosing;
+
+static void offer_group(void *context, uint32_t name, uint32_t size, int worker)
 {
-    best *self = context;
-    if (self->most > 0) offer(self, (td_top){.vertex = name, .value = size});
+    const choosing *self = context;
+    offer(&self->heaps[worker], (td_top){.vertex = name, .value = size});
+}
+
+static td_status offer_part(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const choosing *self = context;
+    for (uint64_t v = begin; v < end; v++) {
+        td_top row = {.vertex = (uint32_t)v};
+        if (td_run_value(self->run, (uint32_t)v, &row.value)) offer(&self->heaps[worker], row);
+    }
+    return TD_OK;
+}
+
+static td_status choose(choosing *self, td_pool *pool)
+{
+    const td_run *run = self->run;
+    if (run->program->info->vertex_values)
+        return for_groups(run, pool, (counting){.see = offer_group, .context = self});
+    return td_pool_for(pool, run->graph->vertices, VERTICES_AT_A_TIME, offer_part, self);
+}
+
+/* Offers all rows to the first heap. */
+static void join_heaps(best *heaps, int workers)
+{
+    for (int w = 1; w < workers; w++)
+        for (uint64_t i = 0; i < heaps[w].count; i++) offer(&heaps[0], heaps[w].rows[i]);
+    put_in_order(&heaps[0]);
 }
 
 td_status td_run_top(const td_run *run, td_pool *pool, uint64_t most, td_top **out, uint64_t *count)
 {
+    enum { SMALL = 4096 }; /* rows of a heap that every worker may have */
     uint32_t vertices = run->graph->vertices;
     td_status status = TD_OK;
-    bool groups = run->program->info->vertex_values;
-    best self = {.most = most < vertices ? most : vertices, .graph = run->graph};
-    TD_CHECK(TD_NEW(&self.rows, self.most, "best vertices"));
-    if (groups) TD_TRY(for_groups(run, pool, offer_group, &self));
-    for (uint32_t v = 0; v < vertices && self.most > 0 && !groups; v++) {
-        td_top row = {.vertex = v};
-        if (td_run_value(run, v, &row.value)) offer(&self, row);
-    }
-    put_in_order(&self);
-    *out = self.rows;
-    *count = self.count;
-    self.rows = NULL;
+    if (most > vertices) most = vertices;
+    if (most > SMALL) pool = NULL;
+    int workers = td_pool_threads(pool);
+    choosing self = {.run = run};
+    td_top *rows = NULL;
+    TD_TRY(TD_NEW_ZEROED(&self.heaps, (uint64_t)workers, "best vertices"));
+    TD_TRY(TD_NEW(&rows, most * (uint64_t)workers, "best vertices"));
+    for (int w = 0; w < workers; w++)
+        self.heaps[w] = (best){.rows = rows + most * (uint64_t)w, .most = most, .graph = run->graph};
+    if (most > 0) TD_TRY(choose(&self, pool));
+    join_heaps(self.heaps, workers);
+    *out = rows;
+    *count = self.heaps[0].count;
+    rows = NULL;
 done:
-    td_free(self.rows);
+    td_free(self.heaps);
+    td_free(rows);
     return status;
 }

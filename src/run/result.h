@@ -19,14 +19,15 @@ typedef struct td_run_summary {
 
 td_status td_run_summarise(const td_run *run, td_pool *pool, td_run_summary *out);
 
-/* The ith edge of a forest by original ids. An edge of a symmetric graph stands for both directions: the lower id comes
+/* The ith edge of a forest by original ids. *from is a vertex not behind the edge's source, and becomes that: 0 for the
+ * first of several edges in ascending order. An edge of a symmetric graph stands for both directions: the lower id comes
  * first, whatever the order of vertices. */
 typedef struct td_named_edge {
     uint64_t source, target;
     double weight;
 } td_named_edge;
 
-td_named_edge td_run_named_edge(const td_run *run, uint64_t i);
+td_named_edge td_run_named_edge(const td_run *run, uint64_t i, uint32_t *from);
 
 /* The vertices with the largest values, or the largest groups (the value is then
  * the number of vertices, the vertex the one that names the group). Ties: the

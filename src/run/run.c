@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "kernels/cpu/job.h"
+#include "store/checks.h"
 #include "run/checkpoint.h"
 #include "store/builder.h"
 #include "store/paged.h"
@@ -30,7 +31,9 @@ td_status td_graph_for(const td_graph **out, const td_program *program, const td
     *out = td_graph_seen_by(program, graph);
     if (info->forward_choice == 0) return TD_OK;
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, numbers, NULL));
-    return numbers[info->forward_choice - 1] == TD_VIEW_NEIGHBOURS ? td_graph_simple(graph, options->pool, out) : TD_OK;
+    if (numbers[info->forward_choice - 1] != TD_VIEW_NEIGHBOURS) return TD_OK;
+    TD_CHECK(td_checks_lists(graph, false, options->pool));
+    return td_graph_simple(graph, options->pool, out);
 }
 
 /* A block of numbers, which rows refer to: blocks never move. */
@@ -252,15 +255,17 @@ static td_status check_request(const td_program *program, const td_graph *graph,
 }
 
 /* Integer distances saturate instead of overflowing; a saturated one is not a result. */
-static td_status check_saturation(const td_run *run)
+static td_status find_saturated(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    const td_run *run = context;
     const uint32_t *distances = run->values;
-    for (uint32_t v = 0; v < run->graph->vertices; v++)
+    (void)worker;
+    for (uint64_t v = begin; v < end; v++)
         if (distances[v] == UINT32_C(0xfffffffe))
             return td_fail(TD_LIMIT,
                            "the distance of vertex %llu is beyond 4294967293, the largest of 32 bits; give "
                            "sssp.precision=double",
-                           (unsigned long long)td_graph_id(run->graph, v));
+                           (unsigned long long)td_graph_id(run->graph, (uint32_t)v));
     return TD_OK;
 }
 
@@ -292,7 +297,8 @@ static td_status check_infinities(td_run *run, td_pool *pool)
 td_status td_run_check_overflow(td_run *run, td_pool *pool)
 {
     if (!run->program->info->saturates) return TD_OK;
-    return run->kind == TD_VALUE_U32 ? check_saturation(run) : check_infinities(run, pool);
+    if (run->kind != TD_VALUE_U32) return check_infinities(run, pool);
+    return td_pool_for(pool, run->graph->vertices, 1 << 16, find_saturated, run);
 }
 
 td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
@@ -300,6 +306,12 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
     const td_graph *graph = run->graph;
     if (run->forest != NULL) return run->forest[i];
     return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
+}
+
+void td_run_end_processing(td_run *run, uint64_t began)
+{
+    run->processed_at = td_clock_ns();
+    run->seconds = (double)(run->processed_at - began) * 1e-9;
 }
 
 /* Devices. */

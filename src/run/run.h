@@ -238,6 +238,8 @@ typedef struct td_run {
     double final_change;
     double tolerance;
     double prepare_seconds, seconds;
+    double finish_seconds;  /* from the end of processing to the result: parents, forests, copies, names of groups */
+    uint64_t processed_at;  /* when processing ended, by td_clock_ns */
     td_row *rows;
     uint32_t row_count, row_room;
     struct td_row_numbers *numbers; /* of the rows' lists */
@@ -301,6 +303,7 @@ void td_run_destroy(td_run *run);
 td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */
+void td_run_end_processing(td_run *run, uint64_t began); /* sets `seconds`; began: by td_clock_ns */
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row);
 void td_run_count(td_run *run, const char *name, uint64_t value); /* a counter of the engine */
 td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_row_list *out); /* copies them */

@@ -1,6 +1,7 @@
 #include "run/sweep.h"
 
 #include "base/random.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -29,23 +30,81 @@ uint32_t td_sweep_commonest(uint32_t *labels, uint64_t count)
     return best;
 }
 
-static int by_edge(const void *a, const void *b)
+/* Forests: every step is divided into ranges that depend on the data alone, and ranges are added in order. */
+
+enum { PARTS = 256 }; /* of the vertices, or of the edges */
+
+typedef struct gathering {
+    td_run *run;
+    td_sweep_edge_fn edge;
+    const void *context;
+    uint64_t places[PARTS + 1]; /* where each part's edges begin */
+    double weights[PARTS];
+} gathering;
+
+static td_status count_edges(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    (void)worker;
+    gathering *self = context;
+    uint64_t vertices = self->run->graph->vertices;
+    for (uint64_t part = begin; part < end; part++) {
+        uint64_t count = 0, last = td_share(vertices, (int)part + 1, PARTS);
+        for (uint64_t v = td_share(vertices, (int)part, PARTS); v < last; v++)
+            count += self->edge(self->context, (uint32_t)v) != UINT64_MAX;
+        self->places[part + 1] = count;
+    }
+    return TD_OK;
 }
 
-void td_sweep_sort(uint64_t *edges, uint64_t count)
+static td_status place_edges(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    if (count > 0) qsort(edges, count, sizeof *edges, by_edge);
+    (void)worker;
+    const gathering *self = context;
+    uint64_t vertices = self->run->graph->vertices;
+    for (uint64_t part = begin; part < end; part++) {
+        uint64_t *into = self->run->edges + self->places[part], last = td_share(vertices, (int)part + 1, PARTS);
+        for (uint64_t v = td_share(vertices, (int)part, PARTS); v < last; v++) {
+            uint64_t edge = self->edge(self->context, (uint32_t)v);
+            if (edge != UINT64_MAX) *into++ = edge;
+        }
+    }
+    return TD_OK;
 }
 
-void td_sweep_sort_edges(td_run *run) { td_sweep_sort(run->edges, run->edge_count); }
-
-void td_sweep_end_forest(td_run *run)
+td_status td_sweep_collect(td_run *run, td_sweep_edge_fn edge, const void *context, td_pool *pool)
 {
-    td_sweep_sort_edges(run);
+    gathering self = {.run = run, .edge = edge, .context = context, .places = {run->edge_count}};
+    TD_CHECK(td_pool_for(pool, PARTS, 1, count_edges, &self));
+    for (int part = 0; part < PARTS; part++) self.places[part + 1] += self.places[part];
+    TD_CHECK(td_pool_for(pool, PARTS, 1, place_edges, &self));
+    run->edge_count = self.places[PARTS];
+    return TD_OK;
+}
+
+td_status td_sweep_sort_edges(td_run *run, td_pool *pool)
+{
+    return td_sort_words(run->edges, run->edge_count, run->graph->edges, pool);
+}
+
+static td_status add_weights(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    gathering *self = context;
+    const td_run *run = self->run;
+    for (uint64_t part = begin; part < end; part++) {
+        uint64_t last = td_share(run->edge_count, (int)part + 1, PARTS);
+        for (uint64_t i = td_share(run->edge_count, (int)part, PARTS); i < last; i++)
+            self->weights[part] += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
+    }
+    return TD_OK;
+}
+
+td_status td_sweep_end_forest(td_run *run, td_pool *pool)
+{
+    gathering self = {.run = run};
+    TD_CHECK(td_sweep_sort_edges(run, pool));
+    TD_CHECK(td_pool_for(pool, PARTS, 1, add_weights, &self));
     run->total_weight = 0;
-    for (uint64_t i = 0; i < run->edge_count; i++)
-        run->total_weight += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
+    for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];
+    return TD_OK;
 }

@@ -10,11 +10,14 @@ uint32_t td_sweep_drawn(const td_graph *graph, uint64_t i);
 /* The most frequent label; sorts the labels. */
 uint32_t td_sweep_commonest(uint32_t *labels, uint64_t count);
 
-/* Sorts edge numbers; sorts those of a run's forest. */
-void td_sweep_sort(uint64_t *edges, uint64_t count);
-void td_sweep_sort_edges(td_run *run);
+/* Adds an edge to the run's forest for every vertex for which `edge` has one (not UINT64_MAX), in the order of vertices. */
+typedef uint64_t (*td_sweep_edge_fn)(const void *context, uint32_t vertex);
+td_status td_sweep_collect(td_run *run, td_sweep_edge_fn edge, const void *context, td_pool *pool);
+
+/* Sorts the edges of the run's forest. */
+td_status td_sweep_sort_edges(td_run *run, td_pool *pool);
 
 /* Sorts the forest's edges and computes their total weight. */
-void td_sweep_end_forest(td_run *run);
+td_status td_sweep_end_forest(td_run *run, td_pool *pool);
 
 #endif

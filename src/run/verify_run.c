@@ -4,6 +4,7 @@
 #include "base/machine.h"
 #include "base/size.h"
 #include "programs/verify/verify.h"
+#include "store/checks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,6 +192,7 @@ td_status td_run_verify(const td_run *run, td_pool *pool, const char **claims)
             return td_fail(TD_UNSUPPORTED,
                            "cannot verify %s: it was stopped after %u iteration%s, before its result was complete",
                            name, run->iterations, run->iterations == 1 ? "" : "s");
+        TD_CHECK(td_checks_lists(run->graph, run->program->info->weights != TD_WEIGHTS_UNUSED, pool));
         td_status status = checkers[i].verify(run, pool, claims);
         return status == TD_NO_MEMORY && td_memory().budget > 0 ? too_small(&checkers[i], run) : status;
     }

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mapping.h"
 #include "base/random.h"
+#include "store/checks.h"
 #include "store/paged.h"
 #include "store/vertex_names.h"
 
@@ -110,6 +111,7 @@ void td_graph_destroy(td_graph *graph)
     tell_watches(graph);
     td_graph_destroy(graph->simple);
     td_paged_close(graph->paged, graph);
+    td_checks_destroy(graph->checks);
     if (graph->mapping != NULL) {
         td_mapping_end(graph->mapping);
         td_free(graph->mapping);
@@ -248,10 +250,10 @@ td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex)
     return no_such_vertex(graph, id);
 }
 
-uint32_t td_edge_source(const td_graph *graph, uint64_t edge)
+/* The last vertex in low .. high with offsets[vertex] <= edge. */
+static uint32_t bisect(const td_graph *graph, uint64_t edge, uint32_t low, uint32_t high)
 {
-    uint32_t low = 0, high = graph->vertices - 1;
-    while (low < high) { /* the last vertex with offsets[vertex] <= edge */
+    while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
         if (graph->out.offsets[middle] <= edge)
             low = middle;
@@ -259,6 +261,18 @@ uint32_t td_edge_source(const td_graph *graph, uint64_t edge)
             high = middle - 1;
     }
     return low;
+}
+
+uint32_t td_edge_source(const td_graph *graph, uint64_t edge) { return bisect(graph, edge, 0, graph->vertices - 1); }
+
+uint32_t td_edge_source_from(const td_graph *graph, uint64_t edge, uint32_t from)
+{
+    uint32_t last = graph->vertices - 1, step = 1;
+    while (step <= last - from && graph->out.offsets[from + step] <= edge) {
+        from += step;
+        if (step < UINT32_C(1) << 30) step *= 2;
+    }
+    return bisect(graph, edge, from, step <= last - from ? from + step - 1 : last);
 }
 
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge)

@@ -62,6 +62,7 @@ struct td_graph {
     char *name;      /* where it came from, for messages; may be NULL */
     struct td_mapping *mapping; /* the file mapping that contains the arrays, or NULL */
     bool unverified; /* of a mapping: only offsets and ids have been checked, so that a target may be any number */
+    struct td_checks *checks; /* of a mapping: lists are checked when they are first used (checks.h); NULL: all are */
     struct td_paged *paged; /* the edges stay in a file (paged.h); NULL: they are in memory */
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
@@ -83,8 +84,10 @@ static inline uint64_t td_degree(const td_adjacency *adjacency, uint32_t vertex)
     return adjacency->offsets[vertex + 1] - adjacency->offsets[vertex];
 }
 
-/* The vertex whose out-list holds this edge, by bisection. */
+/* The vertex whose out-list holds this edge, by bisection; and the same from a vertex on that is not behind it, which is
+ * fast if it is close. */
 uint32_t td_edge_source(const td_graph *graph, uint64_t edge);
+uint32_t td_edge_source_from(const td_graph *graph, uint64_t edge, uint32_t from);
 
 /* One weight as a number, for printing and tests. Not for inner loops. */
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);

@@ -252,6 +252,41 @@ TEST(summaries_do_not_depend_on_the_threads)
     td_graph_destroy(graph);
 }
 
+/* Groups of many sizes whose vertices lie between one another: of every worker's counts, and of its heaps. */
+TEST(groups_and_their_top_do_not_depend_on_the_threads)
+{
+    enum { VERTICES = 60000, GROUPS = 97 };
+    td_graph *graph = star(VERTICES - 1);
+    td_run *run = run_of("wcc", graph, (td_run_options){0});
+    uint32_t *names = run->values, sizes[GROUPS] = {0}, largest = 0;
+    for (uint32_t v = 0; v < VERTICES; v++) {
+        uint32_t group = v < GROUPS ? v : v % 3 == 0 ? (v / 3 * 31) % GROUPS : 5; /* named by its lowest vertex */
+        names[v] = group;
+        sizes[group]++;
+        largest = sizes[group] > largest ? sizes[group] : largest;
+    }
+    td_pool *pool;
+    CHECK_OK(td_pool_create(&pool, 4));
+    for (int i = 0; i < 2; i++) {
+        td_run_summary summary;
+        td_top *rows;
+        uint64_t count;
+        CHECK_OK(td_run_summarise(run, i == 0 ? NULL : pool, &summary));
+        CHECK_EQ(summary.groups, GROUPS);
+        CHECK_EQ(summary.largest, largest);
+        CHECK_OK(td_run_top(run, i == 0 ? NULL : pool, 50, &rows, &count));
+        CHECK_EQ(count, 50);
+        for (uint64_t r = 0; r < count; r++) CHECK_EQ(rows[r].value, sizes[rows[r].vertex]);
+        for (uint64_t r = 1; r < count; r++)
+            CHECK(rows[r - 1].value > rows[r].value ||
+                  (rows[r - 1].value == rows[r].value && rows[r - 1].vertex < rows[r].vertex));
+        td_free(rows);
+    }
+    td_pool_destroy(pool);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 static td_status use_result(const td_run *run)
 {
     td_run_summary summary;

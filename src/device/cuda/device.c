@@ -489,6 +489,13 @@ done:
     return status;
 }
 
+/* Errors are those of the opening that follows. */
+void td_cuda_warm(int index)
+{
+    if (index < td_cuda_count() && cudaSetDevice(index) == cudaSuccess) (void)cudaFree(NULL);
+    (void)cudaGetLastError();
+}
+
 td_status td_cuda_open(td_device **out, int index, int slices, int slice, const td_device_options *options)
 {
     const char *why;

@@ -338,7 +338,7 @@ static td_status go_on_alone(td_coop_job *self, bool *alone)
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
     TD_CHECK(td_coop_recover(self));
-    self->gpu.run->seconds = td_seconds_since(self->cpu.run_began);
+    td_run_end_processing(self->gpu.run, self->cpu.run_began);
     td_warn("%s; the CPU continues alone after %u iterations", message, self->gpu.run->iterations);
     *alone = true;
     return TD_OK;
@@ -350,7 +350,7 @@ static td_status leave(td_coop_job *self, bool *alone)
     td_info("coop: frontiers stay small; the CPU runs it alone");
     run->row_count = run->iterations = 0;
     run->edges_processed = 0;
-    run->seconds = td_seconds_since(self->cpu.run_began);
+    td_run_end_processing(run, self->cpu.run_began);
     *alone = true;
     return TD_OK;
 }
@@ -366,7 +366,7 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     TD_CHECK(status);
     if (self->leaves) return leave(self, alone);
     td_checkpoints_finish(run);
-    run->seconds = td_seconds_since(self->cpu.run_began);
+    td_run_end_processing(run, self->cpu.run_began);
     td_gpu_stop_counting(&self->gpu);
     if (self->gpu.balance == TD_BALANCE_IWB) td_run_count(run, "tasks_moved", self->gpu.control->tasks_moved);
     TD_CHECK(td_cpu_report_workers(&self->cpu));

@@ -314,12 +314,14 @@ static td_status run_hybrid(const td_plan *plan, td_run *run)
     td_hybrid_job self = {.paged = run->graph->paged};
     self.cpu.by_pages = true;
     TD_TRY(td_cpu_job_open(&self.cpu, run, options));
+    uint64_t began = td_clock_ns();
     TD_TRY(set_up(&self));
     note_start(&self);
+    run->prepare_seconds += td_seconds_since(began);
     self.cpu.run_began = td_clock_ns();
     TD_TRY(run_schedule(&self));
     td_checkpoints_finish(run);
-    run->seconds = td_seconds_since(self.cpu.run_began);
+    td_run_end_processing(run, self.cpu.run_began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
     if (self.gpu != NULL) {

@@ -27,16 +27,6 @@ static td_status vertex_steps(td_cpu_job *cpu, uint64_t *total)
     return TD_OK;
 }
 
-static td_status collect_edges(td_cpu_job *cpu)
-{
-    td_run *run = cpu->run;
-    for (uint32_t v = 0; v < cpu->graph->vertices; v++) {
-        uint64_t edge = cpu->kernels->edge(cpu, v);
-        if (edge != UINT64_MAX) run->edges[run->edge_count++] = edge;
-    }
-    return td_cpu_step(cpu, cpu->kernels->reset, td_cpu_words(cpu), TD_WORDS_AT_A_TIME * 8, cpu->graph->vertices, NULL);
-}
-
 /* A forest stores edge numbers; their ends and weights are noted while the page is in memory. */
 static td_status note_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
@@ -70,7 +60,7 @@ static td_status note_forest(td_hybrid_job *self)
 {
     td_cpu_tally sum;
     td_checkpoints_finish(self->cpu.run);
-    td_sweep_sort_edges(self->cpu.run);
+    TD_CHECK(td_sweep_sort_edges(self->cpu.run, self->cpu.pool));
     self->cpu.run->total_weight = 0;
     td_hybrid_order_all(self, self->push);
     td_hybrid_pass pass = {.set = self->push, .needs = TD_WITH_WEIGHTS, .work = note_page};
@@ -97,7 +87,7 @@ td_status td_hybrid_sweep(td_hybrid_job *self)
         self->row.active_edges = sum.edges;
         TD_CHECK(vertex_steps(cpu, &total));
         again = cpu->kernels->again(cpu, total);
-        if (cpu->kernels->edge != NULL) TD_CHECK(collect_edges(cpu));
+        if (cpu->kernels->edge != NULL) TD_CHECK(td_cpu_collect_edges(cpu));
         TD_CHECK(td_hybrid_end(self, "sweep", &sum, began));
         cpu->run->converged = !again;
         TD_CHECK(td_hybrid_checkpoint(self, NULL));

@@ -470,7 +470,7 @@ static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
     td_multi_close_parts(self);
     td_checkpoints_finish(run);
     td_multi_keep_learned(self);
-    run->seconds = td_seconds_since(recovery->run_began);
+    td_run_end_processing(run, recovery->run_began);
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
     td_numbering_leave(run, &self->renumbered);

@@ -125,15 +125,16 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     td_status status = TD_OK;
     td_paths_job self = {0};
     uint64_t began = td_clock_ns();
+    double created = run->prepare_seconds;
     TD_TRY(open_job(&self, run, &plan->options));
     TD_TRY(set_up(&self));
-    run->prepare_seconds += td_seconds_since(began);
+    run->prepare_seconds = created + td_seconds_since(began); /* opening the job is part of it */
     self.cpu.run_began = td_clock_ns();
     if (self.gpu != NULL) td_gpu_start_counting(&self.gpu->job);
     TD_TRY(td_paths_start(&self));
     TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
     TD_TRY(td_paths_store_scaled(&self));
-    run->seconds = td_seconds_since(self.cpu.run_began);
+    td_run_end_processing(run, self.cpu.run_began);
     if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     td_paths_count(&self);
     if (self.gpu != NULL) TD_TRY(td_paths_gpu_result(&self));

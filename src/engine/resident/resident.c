@@ -203,7 +203,7 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     TD_TRY(run_schedule(&job));
     td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(job.stream));
-    run->seconds = td_seconds_since(job.run_began);
+    td_run_end_processing(run, job.run_began);
     td_gpu_stop_counting(&job);
     if (job.balance == TD_BALANCE_IWB && job.traits->fused)
         td_run_count(run, "tasks_moved", job.control->tasks_moved);
@@ -241,6 +241,7 @@ const td_engine td_resident_engine = {
     .uses_devices = TD_USES_GPU,
     .needs_gpu = true,
     .limits_edges = true,
+    .checks_lists = true,
     .strict = true,
     .settings = td_resident_settings,
     .renamed = renamed,

@@ -360,7 +360,7 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     TD_TRY(run_schedule(&self));
     td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(self.gpu.stream));
-    run->seconds = td_seconds_since(self.gpu.run_began);
+    td_run_end_processing(run, self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
     td_device_use *use = td_device_use_of(&run->devices, run->device);
     use->row.busy_seconds = 0;

@@ -1,0 +1,189 @@
+/* Graphs that stay in the mapping of their file: lists are checked when they are first used, by all workers or on their
+ * way to the GPU through a ring of pinned memory. */
+#include "engine/ways.h"
+
+#include "base/mapping.h"
+#include "device/kinds.h"
+#include "device/warm.h"
+#include "gpu/upload.h"
+#include "run/result.h"
+#include "store/builder.h"
+#include "store/checks.h"
+#include "store/gen.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static td_pool *pool;
+
+/* Writes a graph with lists of seven blocks to a file, and gives the file's name and its sections. */
+static const char *write_graph(bool directed, td_packed_info *info)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s", test_path("upload.tg"));
+    td_gen_spec spec = {.kind = "uniform", .vertices = 4000, .degree = directed ? 30 : 15, .seed = 3};
+    td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = 1, .weight_high = 200};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    CHECK_OK(td_packed_write(graph, path, NULL));
+    *info = td_packed_plan(graph);
+    td_graph_destroy(graph);
+    return path;
+}
+
+static uint64_t padded(const td_packed_info *info, td_section_kind kind)
+{
+    return info->sections[kind].element != 0 ? (info->sections[kind].bytes + 4095) / 4096 * 4096 : 0;
+}
+
+/* Offsets, ids and names, which are checked at the opening. */
+static uint64_t vertex_bytes(const td_packed_info *info)
+{
+    return padded(info, TD_SECTION_OUT_OFFSETS) + padded(info, TD_SECTION_IN_OFFSETS) + padded(info, TD_SECTION_IDS) +
+           padded(info, TD_SECTION_NAMES);
+}
+
+static td_run_options options_for(const char *engine, const td_graph *graph, const char *program)
+{
+    return (td_run_options){.engine = engine, .devices = strcmp(engine, "resident") == 0 ? narrow_gpu() : NULL,
+                            .pool = pool, .has_source = program_of(program)->info->needs_source,
+                            .source = busiest(graph)};
+}
+
+static uint64_t digest_of(const char *engine, const char *program, const td_graph *graph)
+{
+    td_run_summary summary;
+    td_run *run = run_of(program, graph, options_for(engine, graph, program), "");
+    CHECK_OK(td_run_summarise(run, pool, &summary));
+    td_run_destroy(run);
+    return summary.digest;
+}
+
+/* Every block of the lists that a program uses is checked once, and of the others none; results are those of a graph in
+ * memory. The ring's halves are small, so that a list fills each several times. */
+TEST(mapped_lists_are_checked_once_and_give_the_same_results)
+{
+    static const char *const programs[] = {"bfs", "sssp", "mst", "wcc"};
+    for (int directed = 0; directed < 2; directed++) {
+        td_packed_info info;
+        const char *path = write_graph(directed, &info);
+        td_graph *loaded = NULL;
+        CHECK_OK(td_packed_load(&loaded, path, pool));
+        for (int e = 0; e < 2; e++)
+            for (int p = 0; p < 4; p++) {
+                const char *engine = e == 0 ? "resident" : "cpu";
+                td_graph *mapped = NULL;
+                td_gpu_upload_limits(1, 2 * TD_CHECKS_BLOCK);
+                CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+                CHECK_EQ(td_checks_done(mapped), vertex_bytes(&info));
+                CHECK_EQ(digest_of(engine, programs[p], mapped), digest_of("cpu", programs[p], loaded));
+                bool weights = p == 1 || p == 2;
+                uint64_t out = padded(&info, TD_SECTION_OUT_TARGETS), in = padded(&info, TD_SECTION_IN_TARGETS);
+                if (weights) out += padded(&info, TD_SECTION_OUT_WEIGHTS), in += padded(&info, TD_SECTION_IN_WEIGHTS);
+                bool skips_in = e == 0 && weights; /* the GPU only pushes along them */
+                CHECK_EQ(td_checks_done(mapped), vertex_bytes(&info) + out + (skips_in ? 0 : in));
+                CHECK_OK(td_checks_lists(mapped, true, pool)); /* the rest, once */
+                CHECK_OK(td_checks_lists(mapped, true, pool));
+                CHECK_EQ(td_checks_done(mapped), vertex_bytes(&info) + padded(&info, TD_SECTION_OUT_TARGETS) +
+                         padded(&info, TD_SECTION_IN_TARGETS) + padded(&info, TD_SECTION_OUT_WEIGHTS) +
+                         padded(&info, TD_SECTION_IN_WEIGHTS));
+                td_gpu_upload_limits(0, 0);
+                td_graph_destroy(mapped);
+            }
+        td_graph_destroy(loaded);
+    }
+}
+
+/* Changes a byte in the last block of a section. */
+static void damage(const char *path, const td_section *section)
+{
+    char byte;
+    int file = open(path, O_RDWR);
+    off_t at = (off_t)(section->offset + section->bytes - 5);
+    CHECK(file >= 0 && pread(file, &byte, 1, at) == 1);
+    byte ^= 1;
+    CHECK(pwrite(file, &byte, 1, at) == 1);
+    close(file);
+}
+
+TEST(damaged_lists_are_refused_by_every_way_of_checking)
+{
+    for (int way = 0; way < 3; way++) { /* through the ring, directly, on the CPU */
+        td_packed_info info;
+        td_graph *mapped = NULL;
+        td_run *run = NULL;
+        const char *path = write_graph(false, &info), *engine = way == 2 ? "cpu" : "resident";
+        damage(path, &info.sections[TD_SECTION_OUT_TARGETS]);
+        td_gpu_upload_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+        CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+        CHECK_STATUS(try_run(&run, "bfs", mapped, options_for(engine, mapped, "bfs"), ""), TD_CORRUPT);
+        CHECK_CONTAINS(td_last_message(), "of its out targets");
+        td_gpu_upload_limits(0, 0);
+        td_graph_destroy(mapped);
+    }
+}
+
+TEST(a_file_that_shrinks_before_its_lists_are_read_is_an_error)
+{
+    for (int way = 0; way < 2; way++) {
+        td_packed_info info;
+        td_graph *mapped = NULL;
+        td_run *run = NULL;
+        const char *path = write_graph(false, &info);
+        td_gpu_upload_limits(1, 2 * TD_CHECKS_BLOCK);
+        CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+        CHECK(truncate(path, (off_t)info.sections[TD_SECTION_OUT_TARGETS].offset + 4096) == 0);
+        td_run_options options = options_for(way == 0 ? "resident" : "cpu", mapped, "bfs");
+        CHECK_STATUS(try_run(&run, "bfs", mapped, options, ""), TD_IO);
+        CHECK_CONTAINS(td_last_message(), "upload.tg became shorter");
+        td_gpu_upload_limits(0, 0);
+        td_graph_destroy(mapped);
+        td_mapping_forget();
+    }
+}
+
+TEST(failing_allocations_and_devices_leave_nothing_behind)
+{
+    td_packed_info info;
+    const char *path = write_graph(false, &info);
+    td_gpu_upload_limits(1, 2 * TD_CHECKS_BLOCK);
+    for (uint64_t nth = 1; nth < 400; nth += 7) {
+        td_graph *mapped = NULL;
+        td_run *run = NULL;
+        uint64_t before = td_memory().now;
+        CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+        td_alloc_fail_at(nth);
+        td_status status = try_run(&run, "bfs", mapped, options_for("resident", mapped, "bfs"), "");
+        td_alloc_fail_at(0);
+        td_run_destroy(run);
+        td_graph_destroy(mapped);
+        CHECK(status == TD_OK || status == TD_NO_MEMORY);
+        CHECK_EQ(td_memory().now, before);
+        if (status == TD_OK) break;
+    }
+    td_gpu_upload_limits(0, 0);
+}
+
+/* Contexts are made for the GPUs of a list, each once; without CUDA nothing is started. */
+TEST(the_gpus_of_a_list_are_warmed)
+{
+    int gpus[4];
+    CHECK_EQ(td_devices_cuda("cpu,cuda:1,cuda:0/8#3,cuda:0/8#4", gpus, 4), 2);
+    CHECK_EQ(gpus[0], 1);
+    CHECK_EQ(gpus[1], 0);
+    CHECK_EQ(td_devices_cuda("cpu,emu:2", gpus, 4), 0);
+    CHECK_EQ(td_devices_cuda("cuda:x", gpus, 4), 0);
+    td_warming warming = {0};
+    td_devices_warm(&warming, "cuda:0");
+    CHECK_EQ(warming.running, td_device_kind_present(TD_DEVICE_CUDA, NULL));
+    td_devices_warmed(&warming);
+    CHECK(!warming.running);
+}
+
+int main(int argc, char **argv)
+{
+    if (td_pool_create(&pool, 3) != TD_OK) return 1;
+    int result = test_main(argc, argv);
+    td_pool_destroy(pool);
+    return result;
+}
