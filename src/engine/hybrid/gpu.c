@@ -217,10 +217,10 @@ static uint64_t choose_slot(const td_hybrid_job *hybrid, uint64_t most)
 
 /* Upper bound of the pieces of all pages. Every page ends within a piece; two adjacent pages have more edges than a
  * slot, except those of vertices that exceed a page alone. */
-static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges)
+static uint64_t most_pieces(const td_graph *graph, uint64_t slot_edges, uint64_t lists)
 {
-    uint64_t pages = slot_edges > 0 ? 2 * (graph->edges / slot_edges) : 0, pieces = graph->edges / TD_GPU_TILE;
-    return pieces + pieces / 64 + pages + 2;
+    uint64_t pages = slot_edges > 0 ? 2 * (lists * graph->edges / slot_edges) : 0, pieces = graph->edges / TD_GPU_TILE;
+    return lists * (pieces + pieces / 64 + pages + 2);
 }
 
 /* Shards end where pages do, and no page is smaller than a word of 64 vertices. */
@@ -234,7 +234,7 @@ td_status td_hybrid_gpu_measure(const td_program *program, const td_graph *graph
     TD_CHECK(td_gpu_job_measure(&self.job, &run, program, graph, options));
     TD_CHECK(td_hybrid_gather_of(options->settings, &self.by_shards, &self.copies));
     if (self.job.traits->view == TD_VIEW_BOTH && !graph->symmetric) self.lists_of_vertex = 2;
-    uint64_t pieces = most_pieces(graph, slot_edges) * (uint64_t)self.lists_of_vertex;
+    uint64_t pieces = most_pieces(graph, slot_edges, (uint64_t)self.lists_of_vertex);
     TD_CHECK(declare_arrays(&self, pieces, most_shards(graph)));
     *out = self.job.memory;
     return TD_OK;
