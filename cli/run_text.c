@@ -116,15 +116,16 @@ static void show_link(const td_result *result, const td_result_facts *facts)
 /* For engines that divide iterations between GPU and CPU. */
 static void show_shares(const td_result *result, const td_result_facts *facts)
 {
-    double gpu = sum_of(result, facts, "edges_gpu"), link = sum_of(result, facts, "edges_link"),
-           cpu = sum_of(result, facts, "edges_cpu"), on_demand = sum_of(result, facts, "edges_on_demand"),
-           sum = (gpu + link + cpu + on_demand) / 100;
+    double gpu = sum_of(result, facts, "edges_gpu"), link = sum_of(result, facts, "edges_link"), sum = 0,
+           cpu = sum_of(result, facts, "edges_cpu"), on_demand = sum_of(result, facts, "edges_on_demand");
     uint32_t together = 0;
-    if (strcmp(facts->engine, "coop") != 0 || sum <= 0) return;
+    if (gpu + link + cpu + on_demand <= 0) return;
     for (uint32_t i = 0; i < facts->rows; i++) {
         const td_iteration *row = td_result_iteration(result, facts->first_row + i);
         together += td_iteration_counter(row, "edges_gpu") + td_iteration_counter(row, "edges_link") > 0;
+        sum += (double)row->edges / 100;
     }
+    cpu = sum * 100 - gpu - link - on_demand; /* not every engine counts it */
     td_info("edges: GPU %.0f%%, GPU over the link %.0f%%, CPU %.0f%%, CPU on demand %.0f%%; %u of %u iterations with "
             "the GPU", gpu / sum, link / sum, cpu / sum, on_demand / sum, together, facts->rows);
 }
@@ -333,14 +334,15 @@ static void print_words(bool gpu)
 
 static void help_engine(const char *name, const td_engine_facts *engine)
 {
-    bool scarce = strcmp(name, "stream") == 0; /* the engine for edges that exceed the GPU's memory */
+    bool scarce = engine->limits_edges;
     printf("tandem run --engine %s\n\n", name);
     td_print_wrapped(engine->summary, 2, TD_TEXT_WIDTH);
     printf("  It runs on the device %s ('tandem help devices').\n", engine->device);
     print_settings("Settings", name);
     print_words(engine->uses_gpu);
     printf("\nExample\n  tandem run %s g.tg --source 17 --engine %s%s%s\n", scarce ? "sssp" : "bfs", name,
-           engine->several_gpus ? " --devices cuda:0,cuda:1" : engine->uses_gpu ? " --devices cuda:0" : "", scarce ? " --gpu-edges 25%" : "");
+           engine->several_gpus ? " --devices cuda:0,cuda:1" : engine->uses_gpu ? " --devices cuda:0" : "",
+           scarce ? " --gpu-edges 25%" : "");
     printf("\ndocs/design/%s.md describes the engine.\n", name);
 }
 

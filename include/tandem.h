@@ -629,6 +629,7 @@ typedef struct td_engine_facts {
     const char *device;  /* what it runs on, in words */
     bool uses_gpu, from_disk;
     bool several_gpus;   /* it is made for more than one */
+    bool limits_edges;   /* it obeys td_request.gpu_edges: edges may exceed the GPU's memory */
 } td_engine_facts;
 
 TD_API td_status td_engine_describe(const char *name, td_engine_facts *out); /* TD_NOT_FOUND if there is none */

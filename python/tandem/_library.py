@@ -196,7 +196,7 @@ class SettingFacts(Sized):
 
 class EngineFacts(Sized):
     _fields_ = [("size", c_size_t), ("summary", c_char_p), ("device", c_char_p), ("uses_gpu", c_bool),
-                ("from_disk", c_bool), ("several_gpus", c_bool)]
+                ("from_disk", c_bool), ("several_gpus", c_bool), ("limits_edges", c_bool)]
 
 
 class Iteration(Structure):

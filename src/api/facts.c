@@ -52,7 +52,7 @@ td_status td_engine_describe(const char *name, td_engine_facts *out)
     if (engine == NULL) return td_fail(TD_NOT_FOUND, "there is no engine '%s'", name != NULL ? name : "NULL");
     td_engine_facts facts = {.summary = engine->summary, .device = engine->device, .from_disk = engine->takes_disk,
                              .uses_gpu = (engine->uses_devices & TD_USES_GPU) != 0,
-                             .several_gpus = engine->several_gpus};
+                             .several_gpus = engine->several_gpus, .limits_edges = engine->limits_edges};
     return td_struct_give(out, &facts, sizeof facts, "td_engine_facts");
 }
 

@@ -55,9 +55,14 @@ static void pass_on(int number, siginfo_t *facts, void *context)
     else sigaction(SIGBUS, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
+/* A signal that a process sent is no fault: there is no address, and nothing would repeat it. */
 static void on_fault(int number, siginfo_t *facts, void *context)
 {
-    if (!patch((uintptr_t)facts->si_addr)) pass_on(number, facts, context);
+    bool sent = facts->si_code <= 0;
+    if (sent && before.sa_handler == SIG_IGN && !(before.sa_flags & SA_SIGINFO)) return;
+    if (!sent && patch((uintptr_t)facts->si_addr)) return;
+    pass_on(number, facts, context);
+    if (sent && before.sa_handler == SIG_DFL && !(before.sa_flags & SA_SIGINFO)) raise(number);
 }
 
 static void install(void)
@@ -74,14 +79,19 @@ static uint64_t length_of(int descriptor)
     return descriptor >= 0 && fstat(descriptor, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 }
 
-/* Without a descriptor left, the handler alone guards the mapping. */
+/* Without a descriptor left, the handler alone guards the file. */
+void td_mapping_add(td_mapping *mapping, int descriptor)
+{
+    int own = mapping->files < TD_MAPPED_FILES ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own >= 0) mapping->file[mapping->files++] = (td_mapped_file){own, length_of(own)};
+}
+
 void td_mapping_begin(td_mapping *mapping, void *base, size_t bytes, int descriptor, const char *path)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    *mapping = (td_mapping){.base = base, .bytes = bytes, .path = path, .descriptor = -1};
+    *mapping = (td_mapping){.base = base, .bytes = bytes, .path = path};
     if (base == NULL) return;
-    mapping->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-    mapping->length = length_of(mapping->descriptor);
+    td_mapping_add(mapping, descriptor);
     pthread_once(&once, install);
     pthread_mutex_lock(&lock);
     mapping->next = mappings;
@@ -104,7 +114,10 @@ static void take_out(td_mapping *mapping)
 
 static bool is_torn(const td_mapping *mapping)
 {
-    return mapping->torn || (mapping->base != NULL && length_of(mapping->descriptor) < mapping->length);
+    bool torn = mapping->torn;
+    if (mapping->base == NULL) return torn;
+    for (int i = 0; i < mapping->files; i++) torn |= length_of(mapping->file[i].descriptor) < mapping->file[i].length;
+    return torn;
 }
 
 void td_mapping_end(td_mapping *mapping)
@@ -113,7 +126,7 @@ void td_mapping_end(td_mapping *mapping)
     bool torn = is_torn(mapping);
     take_out(mapping);
     munmap(mapping->base, mapping->bytes);
-    if (mapping->descriptor >= 0) close(mapping->descriptor);
+    for (int i = 0; i < mapping->files; i++) close(mapping->file[i].descriptor);
     mapping->base = NULL;
     if (torn && torn_path[0] == '\0') snprintf(torn_path, sizeof torn_path, "%s", mapping->path);
 }

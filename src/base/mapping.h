@@ -11,19 +11,28 @@
 
 #include <stdatomic.h>
 
+/* A file of a mapping, and its length at the beginning: the rest of a last page reads as zeros, unnoticed. */
+typedef struct td_mapped_file {
+    int descriptor;
+    uint64_t length;
+} td_mapped_file;
+
+enum { TD_MAPPED_FILES = 17 }; /* a packed graph with all of its stripes */
+
 typedef struct td_mapping {
     struct td_mapping *_Atomic next; /* in the list that the handler searches */
     char *base;
     size_t bytes;
     const char *path; /* for the message; must outlive the mapping */
-    int descriptor;   /* of the file, and its length at the beginning: the rest of a last page reads as zeros, unnoticed */
-    uint64_t length;
+    td_mapped_file file[TD_MAPPED_FILES];
+    int files;
     atomic_bool torn;
 } td_mapping;
 
 /* Guards `bytes` from `base` on, which the caller has mapped from the descriptor; td_mapping_end unmaps them. A mapping
  * of no bytes has base NULL and needs no guard. The caller may close its descriptor. */
 void td_mapping_begin(td_mapping *mapping, void *base, size_t bytes, int descriptor, const char *path);
+void td_mapping_add(td_mapping *mapping, int descriptor); /* one more file of it */
 void td_mapping_end(td_mapping *mapping); /* a zeroed struct is fine */
 
 /* Releases pages of it that will not be read again soon, where the memory budget is small relative to the mapping: they

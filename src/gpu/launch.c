@@ -102,12 +102,24 @@ td_status td_gpu_clear_pieces(const td_gpu_job *job, td_stream *stream)
     return td_stream_fill(stream, place, 0, sizeof *place);
 }
 
-td_status td_gpu_push_part(const td_gpu_job *job, td_stream *stream, const td_push_part_args *args)
+static td_status push_alone(const td_gpu_job *job, td_stream *stream, const td_push_part_args *args)
 {
-    if (job->has_high_degree) TD_CHECK(td_gpu_clear_pieces(job, stream));
     TD_CHECK(td_gpu_launch(job, stream, &job->kernels->push_part, td_gpu_part_threads(&args->part), args));
     if (!job->has_high_degree) return TD_OK;
     return td_gpu_launch_blocks(job, stream, &job->kernels->push_part_pieces, UINT32_MAX, 0, args);
+}
+
+static td_status push_fragment(const td_gpu_job *job, td_stream *stream, const td_push_part_args *args)
+{
+    TD_CHECK(td_gpu_launch(job, stream, &job->kernels->push_fragment, td_gpu_part_threads(&args->part), args));
+    if (!job->has_high_degree) return TD_OK;
+    return td_gpu_launch_blocks(job, stream, &job->kernels->push_fragment_pieces, UINT32_MAX, 0, args);
+}
+
+td_status td_gpu_push_part(const td_gpu_job *job, td_stream *stream, const td_push_part_args *args)
+{
+    if (job->has_high_degree) TD_CHECK(td_gpu_clear_pieces(job, stream));
+    return args->push.fragments == NULL ? push_alone(job, stream, args) : push_fragment(job, stream, args);
 }
 
 /* Sweeps and parents. */

@@ -34,16 +34,21 @@ static bool needs_wide(const td_program *program, const td_graph_facts *facts, c
 }
 
 /* Refuses what no number of iterations reaches. */
-static td_status check_tolerance(const td_program *program, const td_run_options *options, bool single)
+static td_status check_tolerance(const td_program *program, const td_run_options *options, bool wide)
 {
+    const char *name = program->info->name;
     if (program->info->weights != TD_WEIGHTS_UNUSED || !is_small(options)) return TD_OK;
     if (options->tolerance < TD_DOUBLE_TOLERANCE)
         return td_fail(TD_USAGE, "{tolerance} %g is below what %s reaches in double precision, about %g",
-                       options->tolerance, program->info->name, TD_DOUBLE_TOLERANCE);
-    if (!single) return TD_OK;
+                       options->tolerance, name, TD_DOUBLE_TOLERANCE);
+    if (wide) return TD_OK;
+    if (options->resume != NULL)
+        return td_fail(TD_USAGE, "{tolerance} %g is below what %s reaches in single precision, about %g, and the "
+                       "checkpoint's values have that; begin anew, or give a larger {tolerance}",
+                       options->tolerance, name, TD_SINGLE_TOLERANCE);
     return td_fail(TD_USAGE, "{tolerance} %g is below what %s reaches in single precision, about %g; leave out "
-                   "%s.precision=single, or give %s.precision=double", options->tolerance, program->info->name,
-                   TD_SINGLE_TOLERANCE, program->info->name, program->info->name);
+                   "%s.precision=single, or give %s.precision=double", options->tolerance, name, TD_SINGLE_TOLERANCE,
+                   name, name);
 }
 
 td_status td_program_for(const td_program **out, const td_program *program, const td_graph_facts *facts,
@@ -53,10 +58,10 @@ td_status td_program_for(const td_program **out, const td_program *program, cons
     *out = program;
     if (program->wide == NULL) return TD_OK;
     TD_CHECK(asked(program, options, &precision));
-    TD_CHECK(check_tolerance(program, options, precision == TD_PRECISION_SINGLE));
-    if (precision == TD_PRECISION_SINGLE) return TD_OK;
-    if (precision == TD_PRECISION_DOUBLE || needs_wide(program, facts, options)) *out = program->wide;
-    return TD_OK;
+    bool wide = precision == TD_PRECISION_AUTO ? needs_wide(program, facts, options)
+                                               : precision == TD_PRECISION_DOUBLE;
+    if (wide) *out = program->wide;
+    return check_tolerance(program, options, wide);
 }
 
 bool td_program_widens(const td_program *program, const td_run_options *options)

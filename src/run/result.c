@@ -25,8 +25,13 @@ bool td_run_value(const td_run *run, uint32_t vertex, double *value)
     return whole != TD_UNREACHED;
 }
 
-/* A distance has one digest with 32 and with 64 bits, unreached ones too. */
-static uint64_t wide_bits(uint64_t distance) { return distance == TD_UNREACHED_U64 ? TD_UNREACHED : distance; }
+/* A distance has one digest with 32 and with 64 bits, unreached ones too: the two values that mean unreached change
+ * places, so that no distance has the digest of another. */
+static uint64_t wide_bits(uint64_t distance)
+{
+    if (distance == TD_UNREACHED_U64) return TD_UNREACHED;
+    return distance == TD_UNREACHED ? TD_UNREACHED_U64 : distance;
+}
 
 /* The part of a value in the digest: its bits, or the original id that it refers to. */
 static uint64_t value_bits(const td_run *run, uint32_t vertex)

@@ -503,6 +503,7 @@ static td_status map_file(td_graph *graph, const td_packed *packed)
     if (base == MAP_FAILED)
         return td_fail_errno(TD_IO, errno, "cannot map the %" PRIu64 " bytes of %s", info->file_bytes, packed->path);
     td_mapping_begin(graph->mapping, base, info->file_bytes, packed->files[0].fd, graph->name);
+    for (uint32_t i = 1; i <= info->stripes; i++) td_mapping_add(graph->mapping, packed->files[i].fd);
     return info->stripes > 0 ? map_spots(packed, base) : TD_OK;
 }
 

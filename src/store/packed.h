@@ -20,7 +20,7 @@
 #define TD_PACKED_BLOCK 65536u
 #define TD_PACKED_ALIGN 4096u
 #define TD_STRIPE_UNIT (1u << 20) /* consecutive bytes of a section in one stripe */
-#define TD_MOST_STRIPES 16u
+#define TD_MOST_STRIPES 16u /* with the .tg: TD_MAPPED_FILES */
 
 /* In file order. code, name */
 #define TD_SECTION_LIST(X)            \

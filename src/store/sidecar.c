@@ -307,21 +307,12 @@ done:
     return status;
 }
 
-static td_status open_either(td_sidecar **out, const td_sidecar_id *id)
-{
-    char path[TD_SIDECAR_PATH];
-    TD_CHECK(beside(path, id));
-    td_status status = open_file(out, path);
-    if (status != TD_NOT_FOUND || !in_cache(path, id)) return status;
-    return open_file(out, path);
-}
-
-td_status td_sidecar_open(td_sidecar **out, const td_sidecar_id *id)
+/* The file at `path`, if it was prepared from the graph as it is now. */
+static td_status open_at(td_sidecar **out, const char *path, const td_sidecar_id *id)
 {
     td_status status = TD_OK;
     td_sidecar *self = NULL;
-    TD_CHECK(check_name(id->layout));
-    TD_TRY(open_either(&self, id));
+    TD_TRY(open_file(&self, path));
     if (self->header.build_id != id->build_id || strcmp(self->header.layout, id->layout) != 0)
         TD_TRY(td_fail(TD_INVALID, "%s was prepared from another build of %s; prepare it again", self->path, id->graph));
     TD_TRY(read_sums(self));
@@ -330,6 +321,19 @@ td_status td_sidecar_open(td_sidecar **out, const td_sidecar_id *id)
 done:
     td_sidecar_close(self);
     return status;
+}
+
+/* A stale or damaged file beside the graph, which may lie on a disk that cannot be written, does not hide a good one in
+ * the cache folder; without a good one the failure of the first is the answer. */
+td_status td_sidecar_open(td_sidecar **out, const td_sidecar_id *id)
+{
+    char near[TD_SIDECAR_PATH], cached[TD_SIDECAR_PATH];
+    TD_CHECK(check_name(id->layout));
+    TD_CHECK(beside(near, id));
+    td_status status = open_at(out, near, id);
+    if (status == TD_OK || !in_cache(cached, id)) return status;
+    if (open_at(out, cached, id) == TD_OK) return TD_OK;
+    return open_at(out, status == TD_NOT_FOUND ? cached : near, id);
 }
 
 void td_sidecar_close(td_sidecar *sidecar)

@@ -136,6 +136,20 @@ TEST(integer_distances_beyond_32_bits_are_computed_again)
     td_graph_destroy(near);
 }
 
+TEST(the_digest_tells_the_distance_of_32_one_bits_from_none)
+{
+    td_graph *graph = heavy_path(UINT32_MAX);
+    td_run *run = run_of("sssp", graph, (td_run_options){.has_source = true}, "");
+    td_run_summary reached, unreached;
+    CHECK_EQ(((const uint64_t *)run->values)[1], TD_UNREACHED);
+    CHECK_OK(td_run_summarise(run, NULL, &reached));
+    ((uint64_t *)run->values)[1] = TD_UNREACHED_U64;
+    CHECK_OK(td_run_summarise(run, NULL, &unreached));
+    CHECK(reached.digest != unreached.digest);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 /* Distances beyond 2^53 are told apart, though no double can. */
 TEST(the_largest_distances_are_exact)
 {
@@ -201,6 +215,10 @@ TEST(a_tolerance_below_single_precision_takes_doubles)
     run = run_of("pagerank", self->graph, (td_run_options){0}, "");
     CHECK_EQ(run->kind, TD_VALUE_F32);
     td_run_destroy(run);
+    leave_one(self, "pagerank", 2, false, "");
+    options = (td_run_options){.has_tolerance = true, .tolerance = 1e-12, .resume = self->folder};
+    CHECK_STATUS(attempt(self, &none, "pagerank", options, ""), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "the checkpoint's values have that");
     close_scene(self);
 }
 

@@ -290,6 +290,27 @@ TEST(the_cache_folder_takes_what_cannot_lie_beside_the_graph)
     free(home);
 }
 
+/* A graph on a disk that can no longer be written: what lies beside it is of an older build. */
+TEST(a_stale_file_beside_the_graph_does_not_hide_the_one_in_the_cache)
+{
+    td_sidecar_id elsewhere = {.graph = "/no/such/folder/g.tg", .build_id = 0x77, .layout = "paths"};
+    td_sidecar_id id = {.graph = test_path("hidden.tg"), .build_id = 0x66, .layout = "paths"};
+    td_sidecar_part part = {"data", "abcdefgh", 8};
+    td_sidecar *file = NULL;
+    char where[TD_SIDECAR_PATH];
+    CHECK_OK(td_sidecar_write(&id, "old", &part, 1, where, NULL));
+    id.build_id = 0x77;
+    CHECK_STATUS(td_sidecar_open(&file, &id), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "hidden.tg.paths");
+    CHECK_OK(td_sidecar_write(&elsewhere, "new", &part, 1, where, NULL));
+    CHECK_OK(td_sidecar_open(&file, &id));
+    CHECK_STR(td_sidecar_key(file), "new");
+    td_sidecar_close(file);
+    test_write_file(test_path("hidden.tg.paths"), "damaged", 7);
+    CHECK_OK(td_sidecar_open(&file, &id));
+    td_sidecar_close(file);
+}
+
 TEST(layouts_are_listed_and_only_layouts_are_removed)
 {
     td_graph *graph = graph_file("list.tg", "web", TEST_UNWEIGHTED);

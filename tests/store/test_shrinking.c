@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { LINES = 200000, LINE_BYTES = 8 };
@@ -111,6 +112,56 @@ TEST(a_mapped_graph_survives_a_file_that_shrinks)
         CHECK_CONTAINS(td_last_message(), "g.tg became shorter");
         CHECK(unlink(path) == 0);
     }
+}
+
+TEST(a_stripe_that_shrinks_within_its_last_page_is_noticed)
+{
+    td_gen_spec spec = {.kind = "uniform", .vertices = 20000, .degree = 16, .seed = 3};
+    td_build_options build = {0};
+    td_graph *graph = NULL, *mapped = NULL;
+    const char *path = test_path("striped.tg");
+    char stripe[4096];
+    struct stat facts;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    CHECK_OK(td_packed_write_striped(graph, path, test_folder(), NULL));
+    td_graph_destroy(graph);
+    CHECK_OK(td_packed_map(&mapped, path));
+    CHECK_OK(td_mapping_check(mapped->mapping, TD_OK));
+    snprintf(stripe, sizeof stripe, "%s.1of1", path);
+    CHECK(stat(stripe, &facts) == 0);
+    CHECK(truncate(stripe, facts.st_size - 1) == 0);
+    CHECK_STATUS(td_mapping_check(mapped->mapping, TD_OK), TD_IO);
+    td_graph_destroy(mapped);
+    CHECK_STATUS(td_mapping_settle(TD_OK), TD_IO);
+}
+
+/* Ends a child by the signal while a file is mapped. */
+static int end_of_child(bool ignored)
+{
+    const char *path = text_file();
+    td_input *input = NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGBUS, ignored ? SIG_IGN : SIG_DFL);
+        if (td_input_open(&input, path) != TD_OK) _exit(2);
+        kill(getpid(), SIGBUS);
+        _exit(truncate(path, 0) == 0 && ((const char *)td_input_data(input))[LINES * LINE_BYTES / 2] == 0 ? 3 : 4);
+    }
+    int ended = 0;
+    CHECK(waitpid(child, &ended, 0) == child);
+    return ended;
+}
+
+/* Sent by a process, the signal is no fault of a mapping: it ends the process at once, or not at all. */
+TEST(a_signal_that_was_sent_is_not_swallowed)
+{
+    if (TD_ADDRESS_CHECKED || TD_THREADS_CHECKED) SKIP("a sanitizer has a handler of its own");
+    int ended = end_of_child(false);
+    CHECK(WIFSIGNALED(ended));
+    CHECK_EQ(WTERMSIG(ended), SIGBUS);
+    ended = end_of_child(true); /* and the guard holds afterwards */
+    CHECK(WIFEXITED(ended));
+    CHECK_EQ(WEXITSTATUS(ended), 3);
 }
 
 /* A fault outside of every guarded mapping still ends the process, as without the handler. */

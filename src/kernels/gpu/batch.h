@@ -10,6 +10,8 @@ typedef struct push_round {
     uint32_t bound;           /* priorities above it are deferred */
     uint32_t *far, *far_count;/* the list of deferred vertices; far 0: no list, like `out` */
     bool defers;
+    const td_gpu_fragments *fragments; /* several GPUs: the vertices that this one owns; 0, known to the compiler, in
+                                        * loops of one GPU, whose inner code has no room for the question */
 } push_round;
 
 /* Edges per lane in a batch: their reads overlap. */

@@ -67,7 +67,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents),
 #endif
 #if PROGRAM_FUSED || PROGRAM_LINEAR
-    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
+    KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_fragment), KERNEL(push_fragment_pieces),
+    KERNEL(push_extracted),
 #endif
 #if PROGRAM_LINEAR
     KERNEL(take_changes), KERNEL(settle_changes), KERNEL(weigh_changes), KERNEL(end_changes),

@@ -29,7 +29,7 @@ TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint3
  * vertices is enough, and the read would only lengthen every round. */
 TD_DEVICE void expect(const td_push_args *a, push_round *r, uint32_t v)
 {
-    if (a->fragments != 0) return; /* v may have its list on another GPU */
+    if (r->fragments != 0) return; /* v may have its list on another GPU */
     if (a->lean) TD_PREFETCH(&a->list.offsets[v]);
     else r->next_edges += degree_in(a->state.push_offsets, v);
 }
@@ -66,13 +66,16 @@ TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *lis
 
 /* Relaxes the edges of a batch, whose target words are `words`; `changed`: the targets that become active. Every step
  * covers the whole batch, so that the atomics overlap. */
-TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const push_batch *batch, const uint32_t *words,
-                           const uint32_t *targets, bool *changed, program_value *fresh)
+TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const td_gpu_fragments *fragments,
+                           const push_batch *batch, const uint32_t *words, const uint32_t *targets, bool *changed,
+                           program_value *fresh)
 {
     program_value *values = (program_value *)a->state.values, old[PUSH_BATCH];
     program_accum sum[PUSH_BATCH];
 #if PROGRAM_SUM != TD_SUM_MIN
     bool sent[PUSH_BATCH];
+#else
+    (void)fragments;
 #endif
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
@@ -91,7 +94,7 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const pus
         changed[k] = program_activates(c, fresh[k], old[k]);
         if (changed[k]) old[k] = TD_MIN(&values[targets[k]], fresh[k]);
 #else
-        sent[k] = !is_owned(a->fragments, targets[k]);
+        sent[k] = !is_owned(fragments, targets[k]);
         if (sent[k]) accumulate((program_accum *)a->sums + targets[k], sum[k]);
         else fresh[k] = swap_in(&values[targets[k]], c, targets[k], sum[k], &old[k]);
         changed[k] = true;
@@ -134,7 +137,7 @@ TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round
     for (int k = 0; k < PUSH_BATCH; k++) words[k] = batch->is[k] ? TD_READ_ONCE(&a->list.targets[batch->edge[k]]) : 0;
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) targets[k] = end_of(&a->state, words[k]);
-    relax_batch(a, c, batch, words, targets, queued, fresh);
+    relax_batch(a, c, r->fragments, batch, words, targets, queued, fresh);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         deferred[k] = false;
@@ -172,7 +175,7 @@ TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t num
     td_gpu_slot *slots = a->push.state.control->slot;
     uint32_t odd = number & 1u;
     td_gpu_slot *here = &slots[slot % TD_GPU_SLOTS], *next = &slots[(slot + 1) % TD_GPU_SLOTS];
-    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false};
+    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0};
     if (!a->push.state.first_hit) {
         r.map = odd ? a->push.state.next_active : a->push.state.active;
         r.next_map = odd ? a->push.state.active : a->push.state.next_active;

@@ -3,11 +3,11 @@
  * processes a part of the lists: one subgraph, several, or the resident prefix of all lists. a.push.list says where the
  * edges are. */
 
-TD_DEVICE push_round stream_round(const td_push_args *a, uint32_t bound)
+TD_DEVICE push_round stream_round(const td_push_args *a, uint32_t bound, const td_gpu_fragments *fragments)
 {
     td_gpu_slot *slots = a->state.control->slot;
     push_round r = {0, 0, 0, a->state.next_active, &slots[0], &slots[1], 0, 0, 0, bound, 0, a->state.control->far_count,
-                    a->far_map != 0};
+                    a->far_map != 0, fragments};
     return r;
 }
 
@@ -78,56 +78,63 @@ TD_DEVICE void end_push(const td_gpu_state *state, bool from_host, const push_ro
     block_add_u64(&state->control->tally.edges, pushed);
 }
 
-TD_KERNEL(push_part, td_push_part_args)
+/* The active vertices of a launch push along their lists. */
+TD_DEVICE void push_vertices(const td_push_part_args *a, const td_gpu_fragments *fragments)
 {
-    const td_context c = kernel_context(&a.push.state);
-    push_round r = stream_round(&a.push, a.bound);
+    const td_context c = kernel_context(&a->push.state);
+    push_round r = stream_round(&a->push, a->bound, fragments);
     uint64_t pushed = 0, read = 0;
-    uint32_t end = (a.part.end_vertex + 31) / 32;
-    for (uint32_t w = a.part.first_vertex / 32 + td_global_thread() / TD_WARP; w < end;
+    uint32_t end = (a->part.end_vertex + 31) / 32;
+    for (uint32_t w = a->part.first_vertex / 32 + td_global_thread() / TD_WARP; w < end;
          w += td_global_threads() / TD_WARP) {
-        uint32_t word = a.push.again ? take_again(&a, &r, w) : word_within(&a.part, a.push.state.active, w);
+        uint32_t word = a->push.again ? take_again(a, &r, w) : word_within(&a->part, a->push.state.active, w);
         if (word == 0) continue;
-        if (a.rest != 0 && td_lane() == 0) a.rest[w] |= word;
-        if (a.heavy_rest != 0 && td_lane() == 0) a.heavy_rest[w] |= word;
-        push_task task = stream_task(&a, &r, w * 32 + td_lane(), word >> td_lane() & 1u, &read);
+        if (a->rest != 0 && td_lane() == 0) a->rest[w] |= word;
+        if (a->heavy_rest != 0 && td_lane() == 0) a->heavy_rest[w] |= word;
+        push_task task = stream_task(a, &r, w * 32 + td_lane(), word >> td_lane() & 1u, &read);
         bool is_long = task.degree >= STREAM_LONG;
         for (uint32_t lanes = TD_BALLOT(TD_ALL_LANES, is_long); lanes != 0; lanes &= lanes - 1) {
             push_task theirs = task_of_lane(task, TD_LOWEST_BIT(lanes));
-            expand_lines(&a.push, &c, &r, &theirs);
+            expand_lines(&a->push, &c, &r, &theirs);
         }
         if (is_long) task.degree = 0;
-        expand_scanned(&a.push, &c, &r, task);
+        expand_scanned(&a->push, &c, &r, task);
         pushed += r.taken_edges;
         r.taken_edges = 0;
     }
-    end_push(&a.push.state, a.part.from_host, &r, pushed, read);
-    if (a.part.cached) block_add_u64(&a.push.state.control->tally.cached_edges, pushed);
+    end_push(&a->push.state, a->part.from_host, &r, pushed, read);
+    if (fragments != 0 && a->part.cached) block_add_u64(&a->push.state.control->tally.cached_edges, pushed);
 }
 
-/* Pushes along the pieces of high-degree vertices that push_part listed. */
-TD_KERNEL(push_part_pieces, td_push_part_args)
+/* Pushes along the pieces of high-degree vertices that push_vertices listed. */
+TD_DEVICE void push_pieces(const td_push_part_args *a, const td_gpu_fragments *fragments)
 {
-    const td_context c = kernel_context(&a.push.state);
-    push_round r = stream_round(&a.push, a.bound);
-    uint32_t count = a.push.state.control->slot[0].pieces;
+    const td_context c = kernel_context(&a->push.state);
+    push_round r = stream_round(&a->push, a->bound, fragments);
+    uint32_t count = a->push.state.control->slot[0].pieces;
     if (td_block() * td_threads() / TD_WARP >= count) return; /* no piece for this block */
     for (uint32_t p = td_global_thread() / TD_WARP; p < count; p += td_global_threads() / TD_WARP) {
-        uint32_t u = (uint32_t)(a.push.pieces[p] >> 32);
-        list_part part = part_of(&a.part, a.push.list.offsets, u);
-        uint64_t begin = part.begin + (a.push.pieces[p] & 0xffffffffu) * TD_GPU_WARP_PIECE;
+        uint32_t u = (uint32_t)(a->push.pieces[p] >> 32);
+        list_part part = part_of(&a->part, a->push.list.offsets, u);
+        uint64_t begin = part.begin + (a->push.pieces[p] & 0xffffffffu) * TD_GPU_WARP_PIECE;
         uint64_t end = part.end > begin + TD_GPU_WARP_PIECE ? begin + TD_GPU_WARP_PIECE : part.end;
-        push_task task = {begin, (uint32_t)(end - begin), message_of(&a.push.state, u)};
-        expand_lines(&a.push, &c, &r, &task);
+        push_task task = {begin, (uint32_t)(end - begin), message_of(&a->push.state, u)};
+        expand_lines(&a->push, &c, &r, &task);
     }
-    end_push(&a.push.state, a.part.from_host, &r, 0, 0);
+    end_push(&a->push.state, a->part.from_host, &r, 0, 0);
 }
+
+/* One GPU has kernels without the questions of several: asked for every edge, they cost 4 to 8% of an sssp. */
+TD_KERNEL(push_part, td_push_part_args) { push_vertices(&a, 0); }
+TD_KERNEL(push_part_pieces, td_push_part_args) { push_pieces(&a, 0); }
+TD_KERNEL(push_fragment, td_push_part_args) { push_vertices(&a, a.push.fragments); }
+TD_KERNEL(push_fragment_pieces, td_push_part_args) { push_pieces(&a, a.push.fragments); }
 
 /* Pushes along extracted lists; the host has cut long ones into parts. */
 TD_KERNEL(push_extracted, td_push_extracted_args)
 {
     const td_context c = kernel_context(&a.push.state);
-    push_round r = stream_round(&a.push, a.bound);
+    push_round r = stream_round(&a.push, a.bound, 0);
     uint64_t pushed = 0;
     uint32_t groups = a.extracts[a.count].groups_before;
     for (uint32_t g = td_global_thread() / TD_WARP; g < groups; g += td_global_threads() / TD_WARP) {

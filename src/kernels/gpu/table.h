@@ -35,6 +35,8 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(find_parents, td_parents_args);
     TD_GPU_KERNEL(push_part, td_push_part_args);
     TD_GPU_KERNEL(push_part_pieces, td_push_part_args);
+    TD_GPU_KERNEL(push_fragment, td_push_part_args); /* with args.push.fragments */
+    TD_GPU_KERNEL(push_fragment_pieces, td_push_part_args);
     TD_GPU_KERNEL(push_extracted, td_push_extracted_args);
     TD_GPU_KERNEL(take_changes, td_changes_args);
     TD_GPU_KERNEL(settle_changes, td_changes_args);
