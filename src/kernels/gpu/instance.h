@@ -102,8 +102,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
 #endif
     KERNEL(list_mirrored), KERNEL(take_mirrored),
 #else
-    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
-    KERNEL(label_all),
+    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between),
+    KERNEL(draw), KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
     KERNEL(collect), KERNEL(span_components), KERNEL(hook_within), KERNEL(pack_best), KERNEL(take_best),
 #else
