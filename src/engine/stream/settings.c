@@ -81,7 +81,9 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     bool active = gas && !k->fused && k->proportional && !changes; /* with stream.activity */
     bool pushes = gas && (k->fused || changes || active);
     if (strcmp(setting, "activity") == 0) return active;
-    if (active && strcmp(setting, "small") == 0) return false; /* every iteration settles all vertices */
+    bool once = active && (k->shares || k->own_value); /* every iteration settles all vertices, once */
+    if (active && strcmp(setting, "small") == 0) return false;
+    if (once && (strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)) return false;
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round of changes processes every subgraph once */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
