@@ -7,8 +7,8 @@
 # graph, a layered network whose layers are spread over all subgraphs, a grid of resistors. A line per program and
 # variant: iterations, GB over the link, seconds (a GPU's clock; virtual for an emulated GPU), speed-up over lbase
 # (Graphie), and the cost of the queue (host) and of the bitmap (device) as shares of the time (the paper: 0.8%, 4.3%).
-# TANDEM names the tool (default: build/tandem). SMALL=1 takes tiny graphs, for an emulated GPU; SHARE is the share of
-# the edges that the device holds (default 25%).
+# TANDEM names the tool (default: build/tandem). VERIFY=1 verifies every result. SMALL=1 takes tiny graphs, for an
+# emulated GPU; SHARE is the share of the edges that the device holds (default 25%).
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 tandem=${TANDEM:-$top/build/tandem}
@@ -18,7 +18,7 @@ shift 2
 [ $# -gt 0 ] || set -- labels sssp mst nn circuit
 mkdir -p "$folder"
 if [ -n "${SMALL:-}" ]; then web=9 width=200 layers=8 side=10 tolerance=0.01 subgraph=1K small_circuit=256
-else web=24 width=400000 layers=16 side=1500 tolerance=0.001 subgraph='' small_circuit=''; fi
+else web=22 width=100000 layers=16 side=1500 tolerance=0.001 subgraph='' small_circuit=''; fi
 
 fail() { echo "scaph_figure.sh: $*" >&2; exit 1; }
 
@@ -53,7 +53,7 @@ measure() { # PROGRAM VARIANT
     [ -z "$bytes" ] || set+=(--set "stream.subgraph=$bytes")
     # shellcheck disable=SC2046
     "$tandem" run "$1" "$folder/$(graph_of "$1").tg" $(arguments "$1") --engine stream --devices "$device" \
-        --gpu-edges "$share" "${set[@]}" --verify --json "$folder/run.json" > "$folder/run.log" 2>&1 ||
+        --gpu-edges "$share" "${set[@]}" ${VERIFY:+--verify} --json "$folder/run.json" > "$folder/run.log" 2>&1 ||
         fail "$1, $2: $(grep -v '^tandem: warning' "$folder/run.log" | tail -n 1)"
 }
 
@@ -62,7 +62,8 @@ seconds_of() { # by the device's clock
         "$folder/run.log" | head -n 1
 }
 
-printf '| program | variant | iterations | GB | seconds | over lbase | queue | bitmap |\n|---|---|---|---|---|---|---|---|\n'
+echo '| program | variant | iterations | GB | seconds | over lbase | queue | bitmap |'
+echo '|---|---|---|---|---|---|---|---|'
 for program in "$@"; do
     make_graph "$(graph_of "$program")"
     base=''
@@ -75,9 +76,11 @@ for program in "$@"; do
         bytes=$(awk -v a="$(sum bytes_whole)" -v b="$(sum bytes_extracted)" -v c="$(sum bytes_direct)" \
             'BEGIN { print a + b + c }')
         case $device in emu*) virtual=1 ;; *) virtual=0 ;; esac # the host's time is no share of a virtual one
-        awk -v e=$virtual -v p="$program" -v v="$variant" -v i="$(grep -o '"iterations": [0-9]*' "$folder/run.json" | head -n 1 |
-            cut -d' ' -f2)" -v b="$bytes" -v s="$seconds" -v base="$base" -v q="$(sum queue_seconds)" \
-            -v m="$(sum bitmap_seconds)" 'BEGIN { printf "| %s | %s | %d | %.6g | %.4g | %.2f | %s | %.1f%% |\n", p, v, i,
-            b / 1e9, s, base / s, e ? "-" : sprintf("%.1f%%", 100 * q / s), 100 * m / s }'
+        iterations=$(grep -o '"iterations": [0-9]*' "$folder/run.json" | head -n 1 | cut -d' ' -f2)
+        awk -v e=$virtual -v p="$program" -v v="$variant" -v i="$iterations" -v b="$bytes" -v s="$seconds" \
+            -v base="$base" -v q="$(sum queue_seconds)" -v m="$(sum bitmap_seconds)" 'BEGIN {
+                queue = e ? "-" : sprintf("%.1f%%", 100 * q / s)
+                printf "| %s | %s | %d | %.6g | %.4g | %.2f |", p, v, i, b / 1e9, s, base / s
+                printf " %s | %.1f%% |\n", queue, 100 * m / s }'
     done
 done

@@ -1,5 +1,5 @@
-/* Garaph's thresholds of notify-pull: active vertices notify if the share f of their edges is at most 1/2 in memory, and
- * at most 1/(2k) where reading in order is k times as fast as reading at random. */
+/* Garaph's thresholds of notify-pull: active vertices notify if the share f of their edges is at most 1/2 in memory,
+ * and at most 1/(2k) where reading in order is k times as fast as reading at random. */
 #include "engine/ways.h"
 
 #include "store/formats/format.h"

@@ -19,7 +19,8 @@ static const char *settings_of(const char *program, const char *variant)
 {
     static char used[128];
     char all[128];
-    snprintf(all, sizeof all, "stream.variant=%s stream.subgraph=1K stream.small=0 stream.low=extract", variant);
+    snprintf(all, sizeof all, "stream.variant=%s stream.activity=on stream.subgraph=1K stream.small=0 "
+             "stream.low=extract", variant);
     stream_settings_used(used, sizeof used, program_of(program), all);
     return used;
 }

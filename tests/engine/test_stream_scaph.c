@@ -102,10 +102,6 @@ static counted count(const char *program, const td_graph *graph, const char *set
         if (row->levels > sum.levels) sum.levels = row->levels;
     }
     td_run_destroy(run);
-    if (getenv("SHOW") != NULL)
-        printf("%-8s %-60s it %4lu moved %9lu whole %9lu extr %9lu chunks %4lu edges %9lu rounds %6lu evict %6lu k %u %g\n",
-               program, settings, sum.iterations, sum.moved, sum.whole, sum.extracted, sum.chunks, sum.edges, sum.rounds,
-               sum.evictions, sum.levels, sum.seconds);
     return sum;
 }
 
@@ -190,6 +186,8 @@ TEST(a_forest_needs_fewer_rounds_when_subgraphs_are_reprocessed)
     LESS("rounds", hvsp.iterations, lbase.iterations);
     LESS("moved", hvsp.moved, lbase.moved);
     LESS("moved", lvsp.moved, lbase.moved);
+    LESS("extracted", 0, lvsp.extracted);
+    CHECK_EQ(lvsp.moved, lvsp.extracted);
     td_graph_destroy(graph);
 }
 
@@ -203,12 +201,10 @@ TEST(of_a_layered_network_only_the_active_layer_crosses)
     for (uint32_t i = 0; i + 1 < LAYERS; i++) CHECK_EQ(run->rows[i].active_edges, WIDTH * FAN);
     td_run_destroy(run);
     counted plain = count("nn", graph, "stream.subgraph=8K stream.activity=off stream.compress=off");
-    counted all = count("nn", graph, "stream.subgraph=8K stream.activity=off");
     counted full = count("nn", graph, "stream.subgraph=8K");
     counted lbase = count("nn", graph, "stream.subgraph=8K stream.variant=lbase");
     counted lvsp = count("nn", graph, "stream.subgraph=8K stream.variant=lvsp");
     CHECK_EQ(full.edges, (LAYERS - 1) * WIDTH * FAN);
-    LESS("activity", 2 * full.moved, all.moved);
     LESS("extraction", 3 * lvsp.moved, lbase.moved);
     LESS("extraction", 4 * lvsp.moved, plain.moved);
     full = count("nn", sorted, "stream.subgraph=8K");
@@ -251,7 +247,7 @@ TEST(a_variant_that_cannot_differ_is_refused_with_the_reason)
         refuses("wcc", plain, repeating[i], "labels finds the same components");
         refuses("heat", plain, repeating[i], "number of steps");
         refuses("pagerank", plain, repeating[i], "sum over all vertices");
-        refuses("circuit", sync, repeating[i], "--sync");
+        refuses("circuit", sync, repeating[i], "synchronous");
         refuses("labels", limited, repeating[i], "limit on iterations");
     }
     refuses("pagerank", plain, "stream.alpha=0.4 stream.rules=paper", "stream.activity=on");
@@ -260,7 +256,7 @@ TEST(a_variant_that_cannot_differ_is_refused_with_the_reason)
     refuses("bfs", plain, "stream.variant=scaph stream.direction=push", "it is for every stream.variant but scaph");
     refuses("sssp", plain, "stream.variant=scaph stream.delta=3", "it is for every stream.variant but scaph");
     refuses("sssp", plain, "stream.variant=scaph stream.rules=paper", "it is for stream.variant=full");
-    refuses("sssp", plain, "stream.rules=cost stream.alpha=0.4", "stream.variant=scaph, and full with stream.rules=paper");
+    refuses("sssp", plain, "stream.rules=cost stream.alpha=0.4", "scaph, and full with stream.rules=paper");
 }
 
 /* Values depend on the order where a network has a cycle. */
@@ -317,7 +313,7 @@ TEST(the_number_of_levels_follows_the_measured_rates)
         levels[i] = run->rows[0].levels;
         td_run_destroy(run);
     }
-    if (levels[0] < 3 || levels[0] > 4) TEST_FAIL("%u levels where memory is four times as fast as the link", levels[0]);
+    if (levels[0] < 3 || levels[0] > 4) TEST_FAIL("%u levels, where memory is 4 times as fast as the link", levels[0]);
     CHECK_EQ(levels[1], 8);
     td_graph_destroy(graph);
 }
@@ -332,10 +328,42 @@ TEST(the_prefix_is_the_longest_that_fits)
     for (uint64_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t edges;
         uint32_t most;
-        CHECK_OK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &shape, false), rows[i].room, &most, &edges));
+        td_streaming_degree degree = td_streaming_degree_of(graph, &shape, false);
+        CHECK_OK(td_streaming_fit_prefix(graph, degree, rows[i].room, &most, &edges));
         CHECK_EQ(edges, rows[i].edges);
         CHECK_EQ(most, rows[i].most);
     }
+    td_graph_destroy(graph);
+}
+
+/* Lists of 64 edges, 8 of them in a subgraph. Active in the first iteration are those without in-edges: 5, 5, 2 and 2
+ * in the first subgraphs, which take 0.7 and 0.28 of a chunk. */
+static td_graph *inputs_by_subgraph(void)
+{
+    enum { SOURCES = 64, EACH = 8, LENGTH = 64 };
+    static const uint32_t active[SOURCES / EACH] = {5, 5, 2, 2};
+    td_graph *graph;
+    char *text = malloc(SOURCES * LENGTH * 16), *at = text;
+    uint32_t fed = 0;
+    for (uint32_t u = 0; u < SOURCES; u++)
+        if (u % EACH >= active[u / EACH]) at += sprintf(at, "0 %u 0.5\n", u), fed++;
+    for (uint32_t u = 0; u < SOURCES; u++)
+        for (uint32_t k = u == 0 ? fed : 0; k < LENGTH; k++) at += sprintf(at, "%u %u 0.5\n", u, SOURCES + k);
+    graph = from_text(text, (td_build_options){0});
+    free(text);
+    CHECK_EQ(graph->edges, SOURCES * LENGTH);
+    return graph;
+}
+
+/* A large extract and a small one share a chunk: the third subgraph revisits the chunk of the first. */
+TEST(partly_filled_chunks_are_revisited)
+{
+    td_graph *graph = inputs_by_subgraph();
+    td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.6};
+    td_run *run = run_of("nn", graph, options, "stream.subgraph=4K stream.variant=lvsp");
+    CHECK_EQ(run->rows[0].subgraphs_extracted, 4);
+    CHECK_EQ(run->rows[0].chunks_sent, 2);
+    td_run_destroy(run);
     td_graph_destroy(graph);
 }
 

@@ -1,7 +1,7 @@
-/* Accumulating programs whose active vertices push (kernels/gpu/differences.h): value-driven scheduling for programs that
- * would otherwise gather along every edge in every iteration. The sums stay on the device between iterations. A vertex
- * whose message has changed is active and pushes the difference; the useful edges are those of active vertices, and
- * they cross like those of a frontier: resident prefix first, a transfer mode for every subgraph. Then every vertex
+/* Accumulating programs whose active vertices push (kernels/gpu/differences.h): value-driven scheduling for programs
+ * that would otherwise gather along every edge in every iteration. The sums stay on the device between iterations. A
+ * vertex whose message has changed is active and pushes the difference; the useful edges are those of active vertices,
+ * and they cross like those of a frontier: resident prefix first, a transfer mode for every subgraph. Then every vertex
  * computes its value from its sum, which needs no edge. An iteration gives the values of a synchronous one.
  *
  * Programs whose result does not depend on the order may reprocess a subgraph on the device within an iteration
@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-/* Whether a network has no cycle: Kahn's order reaches every vertex. Then the values of a program that applies sums alone
- * do not depend on the order of its pushes. */
+/* Whether a network has no cycle: Kahn's order reaches every vertex. Then the values of a program that applies sums
+ * alone do not depend on the order of its pushes. */
 td_status td_streaming_is_acyclic(const td_graph *graph, bool *acyclic)
 {
     td_status status = TD_OK;

@@ -182,7 +182,8 @@ static void move_group(extract *extracts, uint32_t to, uint32_t from, uint32_t c
 
 /* Chooses extracts from `first` on for the chunk, moves them to the front and assigns positions; returns their number.
  * The extracts of a subgraph take consecutive tiles. If there are too few left, the chunk is revisited by the
- * subgraphs behind it (Scaph, section 4.3); then the first that waits is divided. */
+ * subgraphs behind it (Scaph, section 4.3). Only where half of a chunk would stay empty, the first that waits is
+ * divided. */
 static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t count, uint64_t chunk_bytes)
 {
     uint64_t tile = round_up(chunk_bytes / TILES), used = 0;
@@ -198,7 +199,8 @@ static uint32_t place_in_tiles(const extraction *self, uint32_t first, uint32_t 
         move_group(self->extracts, placed, i, end - i);
         placed += end - i;
     }
-    if (placed == count || placed - first + SLICES > MOST_EXTRACTS) return placed - first;
+    bool divides = placed < count && used < chunk_bytes / 2 && placed - first + SLICES <= MOST_EXTRACTS;
+    if (!divides) return placed - first;
     uint32_t rest = 1; /* the first subgraph that waits begins in the remaining tiles */
     while (placed + rest < count && self->extracts[placed + rest].subgraph == self->extracts[placed].subgraph) rest++;
     return placed - first + place_group(self, &self->extracts[placed], rest, used, chunk_bytes);

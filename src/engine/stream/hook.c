@@ -27,7 +27,8 @@ static void widen(spanning *self, uint64_t v, uint64_t subgraph)
 {
     uint32_t s = (uint32_t)subgraph, now = TD_LOAD(&self->last[v]);
     TD_LOWER(&self->first[v], s);
-    while (now < s && !__atomic_compare_exchange_n(&self->last[v], &now, s, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (now < s && !__atomic_compare_exchange_n(&self->last[v], &now, s, true, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED)) {}
 }
 
 /* A vertex without a list is in no subgraph's range of vertices, so that its span is unlimited. */
@@ -90,6 +91,7 @@ td_status td_streaming_hook_within(td_streaming_job *self, const td_gpu_part *pa
     args.first_vertex = part->first_vertex;
     args.end_vertex = part->end_vertex;
     for (args.step = 0; args.step < STEPS; args.step++)
-        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->hook_within, part->end_vertex - part->first_vertex, &args));
+        TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->hook_within, part->end_vertex - part->first_vertex,
+                               &args));
     return TD_OK;
 }

@@ -16,8 +16,8 @@ const td_setting td_streaming_settings[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase|scaph",
                      "variant of Scaph. full: a transfer mode for every subgraph; hvsp: all whole, reprocessed by the "
                      "priority queue; lvsp: all extracted; hbase: all whole, reprocessed stream.repeats times; lbase: "
-                     "all whole, processed once (Graphie); scaph: the system as published: stream.alpha and stream.beta choose between "
-                     "hvsp and lvsp for every subgraph"},
+                     "all whole, processed once (Graphie); scaph: the system as published: stream.alpha and "
+                     "stream.beta choose between hvsp and lvsp for every subgraph"},
     [SET_SUBGRAPH] = {"subgraph", TD_SETTING_WHOLE, 32 << 20, 128, 1e12, NULL,
                       "bytes of a subgraph, rounded down to 2^k edges (minimum 32; 1024 for accumulating programs); "
                       "the default is smaller if few subgraphs fit on the device or beside a resident prefix "
@@ -68,9 +68,9 @@ const td_setting td_streaming_settings[] = {
                   "programs that push along weights: target and weight packed into one 32-bit word if both fit; needs "
                   "a copy of the lists (stream.list_order) and stream.compress other than on"},
     [SET_ACTIVITY] = {"activity", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
-                      "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active and "
-                      "push the difference, so that only their edges cross; off: every vertex gathers along all edges; "
-                      "auto: on for nn, and in every variant but full"},
+                      "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active "
+                      "and push the difference, so that only their edges cross; off: every vertex gathers along all "
+                      "edges; auto: on for nn, and in every variant but full"},
     [SETTINGS] = {0},
 };
 
@@ -81,7 +81,9 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     bool active = gas && !k->fused && k->proportional && !changes; /* with stream.activity */
     bool pushes = gas && (k->fused || changes || active);
     if (strcmp(setting, "activity") == 0) return active;
-    if (active && strcmp(setting, "small") == 0) return false; /* every iteration settles all vertices */
+    bool once = active && (k->shares || k->own_value); /* every iteration settles all vertices, once */
+    if (active && strcmp(setting, "small") == 0) return false;
+    if (once && (strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)) return false;
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round of changes processes every subgraph once */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
@@ -129,7 +131,7 @@ const char *td_streaming_why_once(const td_program *program, const td_run_option
     if (!k->proportional) return "its contributions are not proportional to the messages";
     if (k->shares) return "every value depends on a sum over all vertices, which ends the iteration";
     if (k->own_value) return "its values depend on the number of steps";
-    return options->mode == TD_MODE_SYNC ? "with --sync an iteration reads the values of the one before" : NULL;
+    return options->mode == TD_MODE_SYNC ? "synchronous iterations read the values of the one before" : NULL;
 }
 
 /* Settings that choose among active vertices' edges change nothing where every edge is gathered. */
@@ -145,8 +147,8 @@ static td_status check_activity(const td_program *program, const td_run_options 
         char key[32];
         snprintf(key, sizeof key, "stream.%s", active[i]);
         if (td_settings_given(options->settings, key))
-            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing about %s, which gathers along every edge; it is "
-                                            "for stream.activity=on", key, program->info->name));
+            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing about %s, which gathers along every edge; "
+                                            "it is for stream.activity=on", key, program->info->name));
     }
     return TD_OK;
 }
@@ -168,7 +170,8 @@ static td_status check_levels(const td_program *program, const td_run_options *o
     if (reason == NULL && variant == TD_STREAMING_FULL && !whole)
         reason = "lists are divided by the resident prefix; add stream.prefix=0";
     if (reason == NULL) return TD_OK;
-    return td_see("stream", td_fail(TD_USAGE, "stream.levels changes nothing about %s: %s", program->info->name, reason));
+    return td_see("stream", td_fail(TD_USAGE, "stream.levels changes nothing about %s: %s", program->info->name,
+                                    reason));
 }
 
 /* A variant that would do what lbase does is refused. */
@@ -180,7 +183,8 @@ static td_status check_variant(const td_program *program, const td_run_options *
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant));
     bool repeats = variant == TD_STREAMING_HVSP || variant == TD_STREAMING_HBASE;
     const char *reason = repeats ? td_streaming_why_once(program, options) : NULL;
-    if ((variant == TD_STREAMING_LVSP || variant == TD_STREAMING_SCAPH) && program->info->kind == TD_KIND_GAS && !k->fused && !k->proportional)
+    bool picks = variant == TD_STREAMING_LVSP || variant == TD_STREAMING_SCAPH;
+    if (picks && program->info->kind == TD_KIND_GAS && !k->fused && !k->proportional)
         reason = "its contributions are not proportional to the messages, so that every edge is gathered";
     if (reason == NULL) return TD_OK;
     td_setting_print(word, &td_streaming_settings[SET_VARIANT], variant, NULL);

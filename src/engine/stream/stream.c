@@ -105,8 +105,8 @@ static td_status start_hooks(td_streaming_job *self)
     if (!may_hook(self)) return TD_OK;
     self->hooks = c->weight_bits + c->edge_bits + c->vertex_bits < 64;
     if (!self->hooks && self->variant != TD_STREAMING_SCAPH)
-        return td_fail(TD_USAGE, "a weight, an edge and a vertex of this graph take %d bits; with more than 63 a round of "
-                       "%s takes two sweeps, and subgraphs are not reprocessed: use another stream.variant",
+        return td_fail(TD_USAGE, "a weight, an edge and a vertex of this graph take %d bits; with more than 63 a round "
+                       "of %s takes two sweeps, and subgraphs are not reprocessed: use another stream.variant",
                        c->weight_bits + c->edge_bits + c->vertex_bits, self->gpu.run->program->info->name);
     return self->hooks ? td_streaming_find_spans(self) : TD_OK;
 }
@@ -282,9 +282,9 @@ static td_status plan_reprocessing(const td_plan *plan, streaming_plan *self)
     if (!self->reprocesses || info->order_free) return TD_OK;
     TD_CHECK(td_streaming_is_acyclic(plan->graph, &self->reprocesses));
     if (self->reprocesses || (variant != TD_STREAMING_HVSP && variant != TD_STREAMING_HBASE)) return TD_OK;
-    return td_see("stream", td_fail(TD_USAGE, "stream.variant=%s does what lbase does for %s on a graph with cycles, where "
-                                    "its values depend on the order", variant == TD_STREAMING_HVSP ? "hvsp" : "hbase",
-                                    info->name));
+    const char *name = variant == TD_STREAMING_HVSP ? "hvsp" : "hbase";
+    return td_see("stream", td_fail(TD_USAGE, "stream.variant=%s does what lbase does for %s on a graph with cycles, "
+                                    "where its values depend on the order", name, info->name));
 }
 
 static bool has_settings(const td_settings *settings)

@@ -7,8 +7,9 @@
  *
  * Files: settings.c settings; plan.c memory; stream.c set-up and run; graph.c lists, slots and chunks; prefix.c
  * resident prefix; slots.c slots and their levels; value.c transfer modes; cross.c one iteration across the link;
- * extract.c extraction; rounds.c, pull.c, differences.c, changes.c and sweep.c schedules; survivors.c edges that sweeps collect on the
- * device; pack.c packed edge words; decompress.c compressed targets. */
+ * extract.c extraction; rounds.c, pull.c, differences.c, changes.c and sweep.c schedules; hook.c reprocessing of
+ * forests; survivors.c edges that sweeps collect on the device; pack.c packed edge words; decompress.c compressed
+ * targets. */
 #ifndef TD_ENGINE_STREAM_STREAM_H
 #define TD_ENGINE_STREAM_STREAM_H
 

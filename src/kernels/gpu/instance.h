@@ -112,8 +112,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
     KERNEL(path_pushes),
 #else
-    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between), KERNEL(draw),
-    KERNEL(label_all),
+    KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between),
+    KERNEL(draw), KERNEL(label_all),
 #if PROGRAM_COLLECTS_EDGES
     KERNEL(collect), KERNEL(span_components), KERNEL(hook_within), KERNEL(pack_best), KERNEL(take_best),
 #else
