@@ -84,6 +84,7 @@ static inline void settings_of(char *out, size_t room, const td_program *program
         if (strcmp(key, "partition") == 0 && (!program->info->renumbers || program->info->vertex_values)) continue;
         size_t used = strlen(out);
         snprintf(out + used, room - used, " %s", word);
+        if (engine == &td_stream_engine && !stream_takes(program, &(td_run_options){.mode = mode}, out)) out[used] = 0;
     }
 }
 

@@ -148,7 +148,8 @@ static td_status check_activity(const td_program *program, const td_run_options 
         snprintf(key, sizeof key, "stream.%s", active[i]);
         if (td_settings_given(options->settings, key))
             return td_see("stream", td_fail(TD_USAGE, "%s changes nothing about %s, which gathers along every edge; "
-                                            "it is for stream.activity=on", key, program->info->name));
+                                            "it is for stream.activity=on%s", key, program->info->name,
+                                            td_streaming_pushes_changes(program, TD_MODE_ASYNC) ? ", or async" : ""));
     }
     return TD_OK;
 }
