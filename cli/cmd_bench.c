@@ -94,7 +94,7 @@ static const td_bench_settings defaults = {.scale = 22, .trials = 5};
 const td_command td_cmd_bench = {
     .name = "bench",
     .summary = "measure the techniques of Tandem against baselines",
-    .positional = "allocation|convert|cpu|gpu|multi|paths|reorder [GRAPH ...]",
+    .positional = "SUBJECT [GRAPH ...]",
     .least = 1,
     .most = MOST_GRAPHS + 1,
     .options = options,
@@ -102,6 +102,7 @@ const td_command td_cmd_bench = {
     .defaults = &defaults,
     .run = run_bench,
     .details =
+        "SUBJECT is one of:\n"
         "allocation: deciding which GPU processes how many edges of which fragment, on drawn instances: the linear "
         "program for 4 to 16 GPUs, and the choice of a group.\n"
         "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "

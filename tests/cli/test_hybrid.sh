@@ -78,7 +78,7 @@ for program in 'pagerank --iterations 2' 'sssp --source 1' kcore; do
         case $program in kcore) set='' ;; *) set="--set hybrid.use=$use" ;; esac
         succeeds run -q $program m.tg --engine hybrid --devices emu $set --json said.json
         said=$(($(figure said.json graph_bytes) + $(figure said.json program_bytes))) peak=$(figure said.json run_peak)
-        if [ "$peak" -le $((said + said / 500)) ] && [ "$said" -le $((peak * 110 / 100)) ]; then good
+        if [ "$peak" -le $((said + said / 300)) ] && [ "$said" -le $((peak * 110 / 100)) ]; then good
         else bad "$program by $use: $said bytes said, $peak taken"; fi
     done
 done
