@@ -21,6 +21,21 @@ contains_all "$(cat both.html)" 'the page' '<!doctype html>' 'lang="en"' 'data-c
     'name="viewport"' 'role="img" aria-label="' 'data-key="useful_in_all"'
 equal "$(grep -c '<article>' both.html)" 2 'runs side by side'
 
+# Every phase of the report is on the page; of `processing` the last one, which is `seconds`.
+succeeds run sssp g.tg --source 1 --engine resident --devices emu:1 --order indegree --repeat 2 --verify --top 3 \
+    --json phases.json --quiet
+succeeds report phases.json -o phases.html
+phases=$(awk '/"times": \{/ { on = 1; next } on && /\}/ { exit } on' phases.json |
+    sed -n 's/^ *"\([a-z]*\)": \([0-9].*[0-9]\),\{0,1\}$/\1 \2/p')
+equal "$(echo "$phases" | cut -d ' ' -f 1 | tr '\n' ' ')" \
+    'start load open plan prepare reorder earlier finish verify write ' 'phases of the report'
+while read -r phase seconds; do
+    equal "$(cell "$phase" <phases.html | number)" "$(echo "$seconds" | number)" "the phase $phase on the page"
+done <<<"$phases"
+for phase in report close; do
+    equal "$(cell wall_$phase <phases.html | grep -c '[0-9]')" 1 "$phase on the page"
+done
+
 # Nothing is loaded, and one script may run.
 equal "$(grep -oE '(https?:|[^-]src=|href=|url\(|@import|<link|<base)' both.html | wc -l)" 0 'references on the page'
 if command -v openssl >/dev/null; then

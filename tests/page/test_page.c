@@ -79,6 +79,43 @@ TEST(texts_are_escaped_everywhere)
     free(html);
 }
 
+/* The exact figure of a key in the summary, -1 where the page has none. */
+static double summary_figure(const char *html, const char *key)
+{
+    char words[100];
+    snprintf(words, sizeof words, "<td data-key=\"%s\" data-value=\"", key);
+    const char *at = strstr(html, words);
+    return at != NULL ? strtod(at + strlen(words), NULL) : -1;
+}
+
+TEST(phases_are_shown_and_missing_ones_are_not_zero)
+{
+    char *html = NULL;
+    CHECK_OK(make("{" HEAD ", \"times\": {\"start\": 1, \"plan\": 2, \"finish\": 3, \"write\": 4}, "
+                  "\"wall\": {\"seconds\": 11, \"report\": 0.5, \"close\": 0.25}, \"rows\": []}", &html));
+    CHECK_EQ(summary_figure(html, "start"), 1);
+    CHECK_EQ(summary_figure(html, "plan"), 2);
+    CHECK_EQ(summary_figure(html, "finish"), 3);
+    CHECK_EQ(summary_figure(html, "write"), 4);
+    CHECK_EQ(summary_figure(html, "wall"), 11);
+    CHECK_EQ(summary_figure(html, "wall_close"), 0.25);
+    CHECK_EQ(summary_figure(html, "verify"), -1);
+    free(html);
+    CHECK_OK(make("{" HEAD ", \"times\": {\"output\": 5}, \"rows\": []}", &html)); /* an older report */
+    CHECK_EQ(summary_figure(html, "write"), 5);
+    free(html);
+}
+
+TEST(a_phase_that_one_of_two_runs_had)
+{
+    const char *with = "{" HEAD ", \"times\": {\"verify\": 5}, \"rows\": []}", *without = "{" HEAD ", \"rows\": []}";
+    td_page_source sources[] = {{"a", with, strlen(with)}, {"b", without, strlen(without)}};
+    char *html = NULL;
+    CHECK_OK(td_page_make(sources, 2, &html));
+    CHECK_CONTAINS(html, "<td data-key=\"verify\" data-value=\"5\">5 s</td><td>–</td>");
+    free(html);
+}
+
 /* A report with this many iterations; free() frees it. */
 static char *long_report(uint32_t rows)
 {
