@@ -17,7 +17,7 @@ typedef struct td_page_row {
     double number, active_vertices, active_edges, edges, change, start, seconds;
     double copy, compute, both;           /* the stream engine's seconds */
     double gpu_idle, cpu_idle, gpu_edges; /* the coop engine's */
-    double disk_wait;                     /* the hybrid engine's */
+    double disk_wait, gpu_pages;          /* the hybrid engine's */
     double longest;                       /* the multi engine's slowest GPU */
     const td_json_value *busy;            /* seconds of every GPU, or NULL */
     double moved, useful;                 /* bytes over links and from disk; bytes of them that a vertex needed */

@@ -36,6 +36,11 @@ for phase in report close; do
     equal "$(cell wall_$phase <phases.html | grep -c '[0-9]')" 1 "$phase on the page"
 done
 
+# The resident engine measures nothing inside of its iterations: none of it is drawn as computing.
+states=$(sed -n '/class="states"/,$p' phases.html)
+equal "$(cell compute <<<"$states")" 0 'seconds of computing that nobody measured'
+equal "$(cell undivided <<<"$states" | awk '{ print ($1 > 0) }')" 1 'seconds that are not divided'
+
 # Nothing is loaded, and one script may run.
 equal "$(grep -oE '(https?:|[^-]src=|href=|url\(|@import|<link|<base)' both.html | wc -l)" 0 'references on the page'
 if command -v openssl >/dev/null; then

@@ -214,6 +214,20 @@ TEST(states_of_devices)
     check_states(several, "cuda:1", (double[]){2.5, 0, 0, 7.5, 0});
     check_states(RUN("multi", GPU, "\"busy\": []"), "cuda:0", (double[]){0, 0, 0, 0, 10});
     check_states(RUN("hybrid", "{\"name\": \"cpu\"}", "\"disk_wait_seconds\": 3"), "cpu", (double[]){7, 0, 0, 3, 0});
+    const char *paged = RUN("hybrid", "{\"name\": \"cpu\"}, " GPU, "\"disk_wait_seconds\": 3, \"pages_gpu\": 2");
+    check_states(paged, "cpu", (double[]){0, 0, 0, 3, 7});
+    check_states(paged, "cuda:0", (double[]){0, 0, 0, 0, 10});
+    paged = RUN("hybrid", "{\"name\": \"cpu\"}, " GPU, "\"disk_wait_seconds\": 3, \"pages_gpu\": 0");
+    check_states(paged, "cpu", (double[]){7, 0, 0, 3, 0});
+}
+
+TEST(what_is_not_measured_is_not_called_computing)
+{
+    const char *walks = RUN("paths", "{\"name\": \"cpu\"}, " GPU, "\"edges\": 1");
+    check_states(RUN("resident", GPU, "\"edges\": 1"), "cuda:0", (double[]){0, 0, 0, 0, 10});
+    check_states(walks, "cuda:0", (double[]){0, 0, 0, 0, 10});
+    check_states(walks, "cpu", (double[]){0, 0, 0, 0, 10});
+    check_states(RUN("paths", "{\"name\": \"cpu\"}", "\"edges\": 1"), "cpu", (double[]){10, 0, 0, 0, 0});
 }
 
 TEST(failing_memory_leaves_nothing)
