@@ -83,6 +83,14 @@ unset LC_ALL
 rm -f run.html page.html both.html
 fails 2 '-o FILE is missing' report run.json
 fails 2 '--report would overwrite --output' run bfs g.tg --source 1 --output x.html --report x.html
+mkdir folder
+ln -s . here
+fails 2 "--report would overwrite --output 'x.html'" run bfs g.tg --source 1 --output x.html --report ./x.html
+fails 2 "--trace would overwrite --output 'here/x.html'" run bfs g.tg --source 1 --output here/x.html --trace x.html
+fails 2 "--report would overwrite --trace './folder/x'" run bfs g.tg --source 1 --trace ./folder/x --report "$PWD/folder/x"
+succeeds run bfs g.tg --source 1 --quiet --output folder/one --report one --trace folder/two
+succeeds run bfs g.tg --source 1 --quiet --output - --report ./-
+contains "$(cat ./-)" '</html>' 'a page in a file named -'
 fails 2 "would overwrite" run bfs g.tg --source 1 --json x.html --report x.html
 fails 2 'only one of' run bfs g.tg --source 1 --report - --top 3
 fails 2 'run.json' report run.json -o run.json
