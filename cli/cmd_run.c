@@ -148,8 +148,8 @@ static td_status check_targets(const run_settings *s, const char *graph)
     for (int i = 0; i < 3; i++) {
         if (paths[i] == NULL || is_stdout(paths[i])) continue;
         for (int other = 0; other < i; other++)
-            if (paths[other] != NULL && strcmp(paths[other], paths[i]) == 0)
-                return td_fail(TD_USAGE, "%s would overwrite %s '%s'", names[i], names[other], paths[i]);
+            if (paths[other] != NULL && !is_stdout(paths[other]) && td_same_place(paths[other], paths[i]))
+                return td_fail(TD_USAGE, "%s would overwrite %s '%s'", names[i], names[other], paths[other]);
         TD_CHECK(td_output_spares(graph, names[i], paths[i]));
         TD_CHECK(td_report_check_target(common, paths[i]));
         TD_CHECK(td_place_check(paths[i]));

@@ -83,8 +83,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* Also works for files that do not exist yet. */
-static bool same_place(const char *a, const char *b)
+bool td_same_place(const char *a, const char *b)
 {
     char folder_a[PATH_MAX], folder_b[PATH_MAX];
     if (same_file(a, b)) return true;
@@ -94,7 +93,7 @@ static bool same_place(const char *a, const char *b)
 
 td_status td_report_check_target(const td_common *common, const char *path)
 {
-    if (td_report_leaves_stdout(common) && common->json != NULL && same_place(common->json, path))
+    if (td_report_leaves_stdout(common) && common->json != NULL && td_same_place(common->json, path))
         return td_fail(TD_USAGE, "--json '%s' would overwrite '%s'", common->json, path);
     return TD_OK;
 }

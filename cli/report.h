@@ -26,6 +26,9 @@ td_status td_report_end(td_report *report, td_status status);
 /* The same, but hands the text over, which the caller frees with free(), instead of writing it. */
 td_status td_report_take(td_report *report, td_status status, char **text);
 
+/* Whether two paths name one file, however they are written, and even if it does not exist yet. */
+bool td_same_place(const char *a, const char *b);
+
 /* Refuses a --json that would overwrite `path`, the file the command reads or writes. */
 td_status td_report_check_target(const td_common *common, const char *path);
 

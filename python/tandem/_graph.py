@@ -85,7 +85,7 @@ class Graph(Programs):
         options = _options(directed, dedup, drop_loops, weights, weight_seed, drop_weights, format, edges)
         handle = session._make(False, lib.td_graph_destroy, lib.td_graph_open, os.fsencode(path),
                                ctypes.byref(options), memory=parse_size(memory, "memory"))
-        return cls(handle, session, name=os.path.basename(os.fspath(path)))
+        return cls(handle, session, name=os.path.basename(os.fsdecode(path)))
 
     @classmethod
     def from_edges(cls, source: Any, target: Any, weights: Any = None, *, vertices: int | None = None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from typing import TYPE_CHECKING, Iterable, Sequence
+import re
+from typing import TYPE_CHECKING, Iterable, Sequence, Union
 
 from ._library import PageReport, check, lib
 
@@ -15,10 +16,21 @@ if TYPE_CHECKING:
 __all__ = ["page", "report"]
 
 
-def page(reports: Iterable[tuple[str, str]]) -> str:
+Name = Union[str, bytes, os.PathLike]
+
+
+def _shown(name: Name) -> str:
+    """A name as a page can show it: those of files need not be UTF-8."""
+    raw = os.fspath(name)
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "replace")
+    return re.sub("[\ud800-\udfff]", "\ufffd", raw)
+
+
+def page(reports: Iterable[tuple[Name, str]]) -> str:
     """The page (HTML) about runs, from (name, JSON text of the report) pairs: what `tandem run --json` wrote, or
     `json.dumps(result.stats())`."""
-    given = [(name.encode(), text.encode()) for name, text in reports]
+    given = [(_shown(name).encode(), text.encode()) for name, text in reports]
     structs = [PageReport(name=name, json=text, bytes=len(text)) for name, text in given]
     pointers = (ctypes.POINTER(PageReport) * max(1, len(structs)))(*map(ctypes.pointer, structs))
     html = ctypes.c_void_p()
@@ -34,12 +46,11 @@ def _described(result: "Result") -> str:
     graph = result.graph
     facts: dict[str, object] = {"threads": graph.session.threads, "vertices": graph.vertices, "edges": graph.edges}
     if graph.name:
-        facts["input"] = graph.name
+        facts["input"] = _shown(graph.name)
     return json.dumps({**facts, **result.stats()})
 
 
-def report(results: "Sequence[Result]", path: str | os.PathLike | None = None,
-           names: Sequence[str] | None = None) -> str:
+def report(results: "Sequence[Result]", path: Name | None = None, names: Sequence[Name] | None = None) -> str:
     """A page about several runs side by side, on common scales; `names` are their headings.
 
     Returns the HTML; with `path` it is written there, whole or not at all.
@@ -52,7 +63,8 @@ def report(results: "Sequence[Result]", path: str | os.PathLike | None = None,
         raise ValueError(f"there are {len(names)} names for {len(results)} runs")
     html = page(zip(names, map(_described, results)))
     if path is not None:
-        unfinished = f"{os.fspath(path)}.{os.getpid()}.part"
+        path = os.fsdecode(path)
+        unfinished = f"{path}.{os.getpid()}.part"
         try:
             with open(unfinished, "w", encoding="utf-8") as file:
                 file.write(html)

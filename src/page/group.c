@@ -108,14 +108,38 @@ static void add_one_of(const td_page_run *run, int device, const td_page_row *ro
     divide(seconds, row->seconds, row->seconds * (1 - fmin(1, busy / whole)));
 }
 
+static bool has_gpu(const td_page_run *run)
+{
+    for (int i = 0; i < run->device_count; i++)
+        if (!is_cpu(run, i)) return true;
+    return false;
+}
+
+/* Pages from disk: the waits of the CPU are measured; how long it waits for a GPU that has pages too, and what that
+ * GPU does, is not. */
+static void add_paged(const td_page_run *run, int device, const td_page_row *row, double seconds[TD_PAGE_STATES])
+{
+    double waits = is_cpu(run, device) ? fmin(row->disk_wait, row->seconds) : 0;
+    bool divided = is_cpu(run, device) && row->gpu_pages <= 0;
+    seconds[TD_STATE_IDLE] += waits;
+    seconds[divided ? TD_STATE_COMPUTE : TD_STATE_UNDIVIDED] += row->seconds - waits;
+}
+
+/* Engines without measures inside of an iteration: it is the CPU's work where there is nothing but the CPU. With a GPU
+ * it is launches, waits of the host and kernels, in unknown parts. */
+static void add_unmeasured(const td_page_run *run, const td_page_row *row, double seconds[TD_PAGE_STATES])
+{
+    seconds[has_gpu(run) ? TD_STATE_UNDIVIDED : TD_STATE_COMPUTE] += row->seconds;
+}
+
 static void add_row_states(const td_page_run *run, int device, const td_page_row *row, double seconds[TD_PAGE_STATES])
 {
     const char *engine = run->engine;
     if (strcmp(engine, "stream") == 0) add_streaming(run, row, seconds);
     else if (strcmp(engine, "coop") == 0) add_shared(run, device, row, seconds);
     else if (strcmp(engine, "multi") == 0) add_one_of(run, device, row, seconds);
-    else if (strcmp(engine, "hybrid") != 0 || is_cpu(run, device)) divide(seconds, row->seconds, row->disk_wait);
-    else seconds[TD_STATE_UNDIVIDED] += row->seconds;
+    else if (strcmp(engine, "hybrid") == 0) add_paged(run, device, row, seconds);
+    else add_unmeasured(run, row, seconds);
 }
 
 void td_page_add_states(const td_page_run *run, int device, const td_page_group *group,

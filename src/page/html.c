@@ -1,22 +1,29 @@
 #include "page/html.h"
 
+#include "base/json_read.h"
 #include "base/size.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters of a name must not close an element, nor turn the text around it. */
+static const char *entity_of(unsigned char c)
+{
+    return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : c == '\'' ? "&#39;" : NULL;
+}
+
+/* Characters of a name must not close an element, nor turn the text around it. Bytes that are not UTF-8 (names of files
+ * may have any) become U+FFFD. */
 void td_html_text(FILE *out, const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p == '&') fputs("&amp;", out);
-        else if (*p == '<') fputs("&lt;", out);
-        else if (*p == '>') fputs("&gt;", out);
-        else if (*p == '"') fputs("&quot;", out);
-        else if (*p == '\'') fputs("&#39;", out);
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        const char *entity = entity_of(*p);
+        int bytes = td_utf8_bytes(p);
+        if (entity != NULL) fputs(entity, out);
+        else if (bytes == 0) fputs("\xef\xbf\xbd", out);
         else if (*p < 0x20 || *p == 0x7f) fputc(' ', out);
-        else fputc(*p, out);
+        else fwrite(p, 1, (size_t)bytes, out);
+        p += bytes > 0 ? bytes : 1;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Reads members of one object; the first that is not what the report has is kept as the failure. */
@@ -42,6 +43,9 @@ static double number(taker *from, const char *key)
     if (!is_figure(found)) refuse(from, key, NUMBER_WORDS);
     return found->kind == TD_JSON_NUMBER ? found->number : 0;
 }
+
+/* NAN where there is none: a phase that a run did not have did not take 0 seconds. */
+static double seconds(taker *from, const char *key) { return member(from, key) != NULL ? number(from, key) : NAN; }
 
 static const char *text(taker *from, const char *key)
 {
@@ -99,7 +103,8 @@ static const column columns[] = {
     COLUMN("edges", edges), COLUMN("change", change), COLUMN("start", start), COLUMN("seconds", seconds),
     COLUMN("copy_seconds", copy), COLUMN("compute_seconds", compute), COLUMN("both_seconds", both),
     COLUMN("gpu_idle_seconds", gpu_idle), COLUMN("cpu_idle_seconds", cpu_idle), PART("edges_gpu", gpu_edges),
-    PART("edges_link", gpu_edges), COLUMN("disk_wait_seconds", disk_wait), COLUMN("longest_seconds", longest),
+    PART("edges_link", gpu_edges), COLUMN("disk_wait_seconds", disk_wait), COLUMN("pages_gpu", gpu_pages),
+    COLUMN("longest_seconds", longest),
     PART("bytes_whole", moved), PART("bytes_extracted", moved), PART("bytes_direct", moved),
     PART("bytes_synchronised", moved), PART("bytes_exchanged", moved), PART("disk_bytes", moved),
     COLUMN("bytes_useful", useful),
@@ -202,21 +207,43 @@ static td_status take_plan(td_page_run *run, taker *from)
     return plan.status;
 }
 
+/* The phases of a run; "output" was the name of "write" in older reports. */
+static td_status take_times(td_page_run *run, taker *from)
+{
+    taker times = inner(from, "times", "times.");
+    run->start = seconds(&times, "start");
+    run->load = seconds(&times, "load");
+    run->open = seconds(&times, "open");
+    run->plan = seconds(&times, "plan");
+    run->prepare = seconds(&times, "prepare");
+    run->reorder = seconds(&times, "reorder");
+    run->earlier = seconds(&times, "earlier");
+    run->finish = seconds(&times, "finish");
+    run->verify = seconds(&times, "verify");
+    run->write = seconds(&times, member(&times, "write") != NULL ? "write" : "output");
+    return times.status;
+}
+
+static td_status take_wall(td_page_run *run, taker *from)
+{
+    taker wall = inner(from, "wall", "wall.");
+    run->wall = seconds(&wall, "seconds");
+    run->wall_report = seconds(&wall, "report");
+    run->wall_close = seconds(&wall, "close");
+    return wall.status;
+}
+
 static td_status take_measures(td_page_run *run, taker *from)
 {
-    taker memory = inner(from, "memory", "memory."), times = inner(from, "times", "times.");
-    taker disk = inner(from, "disk", "disk."), result = inner(from, "result", "result.");
+    taker memory = inner(from, "memory", "memory."), disk = inner(from, "disk", "disk.");
+    taker result = inner(from, "result", "result.");
     run->run_peak = number(&memory, "run_peak");
     run->load_peak = number(&memory, "load_peak");
     run->disk_bytes = number(&disk, "bytes");
-    run->load = number(&times, "load");
-    run->open = number(&times, "open");
-    run->prepare = number(&times, "prepare");
-    run->verify = number(&times, "verify");
-    run->output = number(&times, "output");
     run->digest = text(&result, "digest");
+    TD_CHECK(take_times(run, from));
+    TD_CHECK(take_wall(run, from));
     TD_CHECK(memory.status);
-    TD_CHECK(times.status);
     TD_CHECK(disk.status);
     return result.status;
 }

@@ -17,7 +17,7 @@ typedef struct td_page_row {
     double number, active_vertices, active_edges, edges, change, start, seconds;
     double copy, compute, both;           /* the stream engine's seconds */
     double gpu_idle, cpu_idle, gpu_edges; /* the coop engine's */
-    double disk_wait;                     /* the hybrid engine's */
+    double disk_wait, gpu_pages;          /* the hybrid engine's */
     double longest;                       /* the multi engine's slowest GPU */
     const td_json_value *busy;            /* seconds of every GPU, or NULL */
     double moved, useful;                 /* bytes over links and from disk; bytes of them that a vertex needed */
@@ -37,7 +37,8 @@ typedef struct td_page_run {
     bool has_graph, converged, fits;
     double graph_bytes, program_bytes, process_bytes, free_bytes; /* the plan's, of the host */
     double run_peak, load_peak, disk_bytes;
-    double load, open, prepare, verify, output; /* seconds */
+    double start, load, open, plan, prepare, reorder, earlier, finish, verify, write; /* seconds; NAN: not stated */
+    double wall, wall_report, wall_close; /* the same */
     bool emulated;                        /* one of its GPUs is: clocks differ */
     bool knows_useful;
     td_page_device devices[TD_PAGE_DEVICES];

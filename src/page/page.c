@@ -75,9 +75,14 @@ static const line lines[] = {
     FIGURE("iterations", "iterations", count, iterations), FIGURE("seconds", "processing", seconds, seconds),
     FIGURE("edges_processed", "edges processed", count, edges_processed),
     FIGURE("edges_per_second", "edges a second", rate, edges_per_second),
-    FIGURE("load", "loading", seconds, load), FIGURE("open", "opening GPUs", seconds, open),
-    FIGURE("prepare", "preparing", seconds, prepare), FIGURE("verify", "verifying", seconds, verify),
-    FIGURE("output", "writing results", seconds, output), FIGURE("threads", "threads", count, threads),
+    FIGURE("start", "starting", seconds, start), FIGURE("load", "loading", seconds, load),
+    FIGURE("open", "opening GPUs", seconds, open), FIGURE("plan", "planning", seconds, plan),
+    FIGURE("prepare", "preparing", seconds, prepare), FIGURE("reorder", "of that, renumbering", seconds, reorder),
+    FIGURE("earlier", "earlier repetitions", seconds, earlier), FIGURE("finish", "finishing", seconds, finish),
+    FIGURE("verify", "verifying", seconds, verify), FIGURE("write", "writing results", seconds, write),
+    FIGURE("wall_report", "making the report", seconds, wall_report),
+    FIGURE("wall_close", "freeing memory", seconds, wall_close), FIGURE("wall", "wall clock", seconds, wall),
+    FIGURE("threads", "threads", count, threads),
     TEXT("verified", "verified", verified), TEXT("digest", "digest of the result", digest),
 };
 enum { LINES = sizeof lines / sizeof *lines };
@@ -109,7 +114,7 @@ static void put_line(const page *self, const line *of)
             fprintf(self->out, "<td data-key=\"%s\"><bdi>", of->key);
             put_text(self, text_of(run, of));
             put(self, "</bdi></td>");
-        } else if (of->of_graph && !run->has_graph) put(self, "<td>–</td>");
+        } else if ((of->of_graph && !run->has_graph) || isnan(figure_of(run, of))) put(self, "<td>–</td>");
         else td_html_cell(self->out, of->key, of->figure, figure_of(run, of));
     }
     put(self, "</tr>\n");

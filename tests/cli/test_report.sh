@@ -21,6 +21,26 @@ contains_all "$(cat both.html)" 'the page' '<!doctype html>' 'lang="en"' 'data-c
     'name="viewport"' 'role="img" aria-label="' 'data-key="useful_in_all"'
 equal "$(grep -c '<article>' both.html)" 2 'runs side by side'
 
+# Every phase of the report is on the page; of `processing` the last one, which is `seconds`.
+succeeds run sssp g.tg --source 1 --engine resident --devices emu:1 --order indegree --repeat 2 --verify --top 3 \
+    --json phases.json --quiet
+succeeds report phases.json -o phases.html
+phases=$(awk '/"times": \{/ { on = 1; next } on && /\}/ { exit } on' phases.json |
+    sed -n 's/^ *"\([a-z]*\)": \([0-9].*[0-9]\),\{0,1\}$/\1 \2/p')
+equal "$(echo "$phases" | cut -d ' ' -f 1 | tr '\n' ' ')" \
+    'start load open plan prepare reorder earlier finish verify write ' 'phases of the report'
+while read -r phase seconds; do
+    equal "$(cell "$phase" <phases.html | number)" "$(echo "$seconds" | number)" "the phase $phase on the page"
+done <<<"$phases"
+for phase in report close; do
+    equal "$(cell wall_$phase <phases.html | grep -c '[0-9]')" 1 "$phase on the page"
+done
+
+# The resident engine measures nothing inside of its iterations: none of it is drawn as computing.
+states=$(sed -n '/class="states"/,$p' phases.html)
+equal "$(cell compute <<<"$states")" 0 'seconds of computing that nobody measured'
+equal "$(cell undivided <<<"$states" | awk '{ print ($1 > 0) }')" 1 'seconds that are not divided'
+
 # Nothing is loaded, and one script may run.
 equal "$(grep -oE '(https?:|[^-]src=|href=|url\(|@import|<link|<base)' both.html | wc -l)" 0 'references on the page'
 if command -v openssl >/dev/null; then
@@ -63,6 +83,14 @@ unset LC_ALL
 rm -f run.html page.html both.html
 fails 2 '-o FILE is missing' report run.json
 fails 2 '--report would overwrite --output' run bfs g.tg --source 1 --output x.html --report x.html
+mkdir folder
+ln -s . here
+fails 2 "--report would overwrite --output 'x.html'" run bfs g.tg --source 1 --output x.html --report ./x.html
+fails 2 "--trace would overwrite --output 'here/x.html'" run bfs g.tg --source 1 --output here/x.html --trace x.html
+fails 2 "--report would overwrite --trace './folder/x'" run bfs g.tg --source 1 --trace ./folder/x --report "$PWD/folder/x"
+succeeds run bfs g.tg --source 1 --quiet --output folder/one --report one --trace folder/two
+succeeds run bfs g.tg --source 1 --quiet --output - --report ./-
+contains "$(cat ./-)" '</html>' 'a page in a file named -'
 fails 2 "would overwrite" run bfs g.tg --source 1 --json x.html --report x.html
 fails 2 'only one of' run bfs g.tg --source 1 --report - --top 3
 fails 2 'run.json' report run.json -o run.json

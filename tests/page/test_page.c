@@ -79,6 +79,52 @@ TEST(texts_are_escaped_everywhere)
     free(html);
 }
 
+TEST(names_that_are_no_utf8_leave_the_page_utf8)
+{
+    const char *json = "{" HEAD ", \"rows\": []}";
+    char *html = NULL;
+    CHECK_OK(td_page_make(&(td_page_source){"caf\xe9 \xc3\xa9 \xe2\x82", json, strlen(json)}, 1, &html));
+    CHECK_CONTAINS(html, "<bdi>caf\xef\xbf\xbd \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd</bdi>");
+    free(html);
+}
+
+/* The exact figure of a key in the summary, -1 where the page has none. */
+static double summary_figure(const char *html, const char *key)
+{
+    char words[100];
+    snprintf(words, sizeof words, "<td data-key=\"%s\" data-value=\"", key);
+    const char *at = strstr(html, words);
+    return at != NULL ? strtod(at + strlen(words), NULL) : -1;
+}
+
+TEST(phases_are_shown_and_missing_ones_are_not_zero)
+{
+    char *html = NULL;
+    CHECK_OK(make("{" HEAD ", \"times\": {\"start\": 1, \"plan\": 2, \"finish\": 3, \"write\": 4}, "
+                  "\"wall\": {\"seconds\": 11, \"report\": 0.5, \"close\": 0.25}, \"rows\": []}", &html));
+    CHECK_EQ(summary_figure(html, "start"), 1);
+    CHECK_EQ(summary_figure(html, "plan"), 2);
+    CHECK_EQ(summary_figure(html, "finish"), 3);
+    CHECK_EQ(summary_figure(html, "write"), 4);
+    CHECK_EQ(summary_figure(html, "wall"), 11);
+    CHECK_EQ(summary_figure(html, "wall_close"), 0.25);
+    CHECK_EQ(summary_figure(html, "verify"), -1);
+    free(html);
+    CHECK_OK(make("{" HEAD ", \"times\": {\"output\": 5}, \"rows\": []}", &html)); /* an older report */
+    CHECK_EQ(summary_figure(html, "write"), 5);
+    free(html);
+}
+
+TEST(a_phase_that_one_of_two_runs_had)
+{
+    const char *with = "{" HEAD ", \"times\": {\"verify\": 5}, \"rows\": []}", *without = "{" HEAD ", \"rows\": []}";
+    td_page_source sources[] = {{"a", with, strlen(with)}, {"b", without, strlen(without)}};
+    char *html = NULL;
+    CHECK_OK(td_page_make(sources, 2, &html));
+    CHECK_CONTAINS(html, "<td data-key=\"verify\" data-value=\"5\">5 s</td><td>–</td>");
+    free(html);
+}
+
 /* A report with this many iterations; free() frees it. */
 static char *long_report(uint32_t rows)
 {
@@ -95,14 +141,14 @@ static char *long_report(uint32_t rows)
     return text;
 }
 
-TEST(a_hundred_thousand_iterations_stay_below_a_megabyte)
+TEST(a_hundred_thousand_iterations_stay_below_half_a_megabyte)
 {
     enum { ROWS = 100000 };
     double edges = 0, seen = 0, groups = 0;
     char *html = NULL, *json = long_report(ROWS);
     for (uint32_t i = 0; i < ROWS; i++) edges += i % 77;
     CHECK_OK(make(json, &html));
-    CHECK(strlen(html) < 1000000);
+    CHECK(strlen(html) < 500000);
     CHECK_CONTAINS(html, "100,000 iterations, a column for every 250");
     CHECK_CONTAINS(html, "777,777"); /* the maximum of one iteration is not lost in its group */
     const char *at = strstr(html, "class=\"rows\"");
@@ -128,6 +174,55 @@ TEST(sixteen_runs_share_the_room)
     CHECK_EQ(td_page_make(sources, 0, &html), TD_LIMIT);
     free(html);
     free(json);
+}
+
+/* A report whose figures have as many digits as they can, and states of every device in every column; free() frees it. */
+static char *wide_report(uint32_t rows, uint32_t gpus)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    fprintf(file, "{\"program\": \"bfs\", \"engine\": \"%s\", \"devices\": [", gpus == 1 ? "stream" : "multi");
+    for (uint32_t g = 0; g < gpus; g++) fprintf(file, "%s{\"name\": \"cuda:%u\"}", g > 0 ? "," : "", g);
+    fputs("], \"rows\": [", file);
+    for (uint32_t i = 0; i < rows; i++) {
+        fprintf(file, "%s{\"number\": %u, \"direction\": \"%s\", \"active_vertices\": %u, \"edges\": %u987, \"start\": "
+                "%.17g, \"seconds\": %.17g, \"copy_seconds\": 0.005, \"compute_seconds\": 0.004, \"both_seconds\": 0.003, "
+                "\"bytes_whole\": %u654321, \"bytes_useful\": %u4321, \"busy\": [", i > 0 ? "," : "", i,
+                i % 3 == 0 ? "pull" : i % 3 == 1 ? "push" : "near", 1000000000 + i * 20011 % 999999937,
+                100000000 + i * 70001 % 899999963, i * 0.0123456789, 0.0087654321 + i % 7 * 1e-4,
+                900000 + i * 30011 % 99991, 900000 + i * 40009 % 99991);
+        for (uint32_t g = 0; g < gpus; g++) fprintf(file, "%s%.17g", g > 0 ? "," : "", 0.001 + (i + g) % 11 * 0.0007);
+        fputs("]}", file);
+    }
+    fputs("]}", file);
+    fclose(file);
+    return text;
+}
+
+static size_t page_bytes(int runs, const char *json)
+{
+    td_page_source sources[TD_PAGE_RUNS];
+    char *html = NULL;
+    for (int i = 0; i < runs; i++) sources[i] = (td_page_source){"run.json", json, strlen(json)};
+    CHECK_OK(td_page_make(sources, runs, &html));
+    size_t bytes = html != NULL ? strlen(html) : SIZE_MAX;
+    free(html);
+    return bytes;
+}
+
+/* docs/guide/report.md states the bounds. */
+TEST(pages_are_as_small_as_the_guide_says)
+{
+    enum { ROWS = 1000, ONE = 500000, ALL = 2500000 };
+    static const uint32_t gpus[] = {1, 8};
+    for (int i = 0; i < 2; i++) {
+        char *json = wide_report(ROWS, gpus[i]);
+        size_t one = page_bytes(1, json), four = page_bytes(4, json), sixteen = page_bytes(16, json);
+        if (one >= ONE || four >= ALL || sixteen >= ALL || four < 2 * one)
+            TEST_FAIL("%u GPUs: pages of 1, 4, 16 runs have %zu, %zu, %zu bytes", gpus[i], one, four, sixteen);
+        free(json);
+    }
 }
 
 /* Where the time went: states add up to the iterations' seconds, by the rules of every engine. */
@@ -177,6 +272,20 @@ TEST(states_of_devices)
     check_states(several, "cuda:1", (double[]){2.5, 0, 0, 7.5, 0});
     check_states(RUN("multi", GPU, "\"busy\": []"), "cuda:0", (double[]){0, 0, 0, 0, 10});
     check_states(RUN("hybrid", "{\"name\": \"cpu\"}", "\"disk_wait_seconds\": 3"), "cpu", (double[]){7, 0, 0, 3, 0});
+    const char *paged = RUN("hybrid", "{\"name\": \"cpu\"}, " GPU, "\"disk_wait_seconds\": 3, \"pages_gpu\": 2");
+    check_states(paged, "cpu", (double[]){0, 0, 0, 3, 7});
+    check_states(paged, "cuda:0", (double[]){0, 0, 0, 0, 10});
+    paged = RUN("hybrid", "{\"name\": \"cpu\"}, " GPU, "\"disk_wait_seconds\": 3, \"pages_gpu\": 0");
+    check_states(paged, "cpu", (double[]){7, 0, 0, 3, 0});
+}
+
+TEST(what_is_not_measured_is_not_called_computing)
+{
+    const char *walks = RUN("paths", "{\"name\": \"cpu\"}, " GPU, "\"edges\": 1");
+    check_states(RUN("resident", GPU, "\"edges\": 1"), "cuda:0", (double[]){0, 0, 0, 0, 10});
+    check_states(walks, "cuda:0", (double[]){0, 0, 0, 0, 10});
+    check_states(walks, "cpu", (double[]){0, 0, 0, 0, 10});
+    check_states(RUN("paths", "{\"name\": \"cpu\"}", "\"edges\": 1"), "cpu", (double[]){10, 0, 0, 0, 0});
 }
 
 TEST(failing_memory_leaves_nothing)

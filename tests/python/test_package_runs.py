@@ -455,3 +455,26 @@ def test_calls_on_a_small_graph_are_quick():
             session.bfs(0)
         times.append((time.perf_counter() - begun) / 20)
     assert min(times) < 400e-6, f"{min(times) * 1e6:.0f} us"  # about 15 us on a quiet machine
+
+
+def test_pages_of_files_whose_names_are_no_utf8():
+    with tempfile.TemporaryDirectory() as folder:
+        place = os.path.join(os.fsencode(folder), b"caf\xe9.txt")
+        try:
+            with open(place, "w") as file:
+                file.write("1 2\n2 3\n")
+        except OSError:
+            raise Skip("the file system takes UTF-8 names only") from None
+        for path in (place, os.fsdecode(place)):
+            graph = tandem.Graph.open(path, format="edgelist")
+            target = os.path.join(os.fsencode(folder), b"p\xe9ge.html")
+            html = graph.bfs(1).report(target)
+            assert "caf\ufffd.txt" in html and "caf" in repr(graph)
+            with open(target, encoding="utf-8") as file:
+                assert file.read() == html
+            os.unlink(target)
+            assert sorted(os.listdir(os.fsencode(folder))) == [b"caf\xe9.txt"]  # no unfinished page is left
+        runs = [graph.bfs(1)] * 4
+        html = tandem.report(runs, names=[b"b\xe9", "s\udce9", "odd \ud800", "µ"])
+        for name in ("b\ufffd", "s\ufffd", "odd \ufffd", "µ"):
+            assert f"<bdi>{name}</bdi>" in html
