@@ -5,6 +5,7 @@
  *   PATH_ADD, PATH_LOWER, PATH_OR, PATH_AND, PATH_COUNT   atomics (COUNT: adds to a 32-bit word), the old value
  *   PATH_SWAP(place, old, fresh)            whether the value was the old one and is the fresh one now
  *   PATH_FENCE()                            orders writes before it and reads after it
+ *   PATH_ORDER()                            orders writes before it and writes after it
  *   PATH_DEPOSITED()                        the same behind an atomic, which may be ordered by itself
  *   PATH_LEVEL(t, level, change)            adds to a level of the tally
  *   PATH_LATE(s, v, t)                      whether the paths of a vertex are marked later, by many threads
@@ -127,6 +128,7 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
     uint32_t from = before < most ? before : most, to = message < most ? message : most;
     if (from == to) return;
     PATH_COUNT(&count[to], 1u);
+    PATH_ORDER(); /* a reader that misses this neighbour in both bins would take too small a core, for good */
     PATH_COUNT(&count[from], UINT32_MAX);
     if (ends && to < PATH_PEEK(&((program_value *)s->values)[w])) PATH_NAME(trigger)(s, w, t);
 }

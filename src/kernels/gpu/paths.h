@@ -16,6 +16,7 @@
 #define PATH_AND(place, bits) TD_AND(place, bits)
 #define PATH_COUNT(place, more) TD_ADD(place, more)
 #define PATH_FENCE() TD_FENCE()
+#define PATH_ORDER() TD_FENCE()
 #define PATH_DEPOSITED() TD_FENCE()
 #define PATH_LEVEL(t, level, change) (void)TD_ADD(&(t)->block->levels[level], (change))
 #define PATH_LATE(s, v, t) path_is_late((s), (v), (t))
@@ -371,6 +372,7 @@ TD_KERNEL(path_pushes, td_paths_args)
 #undef PATH_AND
 #undef PATH_COUNT
 #undef PATH_FENCE
+#undef PATH_ORDER
 #undef PATH_DEPOSITED
 #undef PATH_LEVEL
 #undef PATH_LATE
