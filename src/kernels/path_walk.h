@@ -61,8 +61,8 @@ PATH_FN program_value PATH_NAME(fresh)(const td_path_state *s, const td_context 
     return h < old ? h : old;
 }
 #else
-/* A loop's mirror may be older than the vertex's value, by a round or more: a program that takes the old value off for its
- * loops would take off another one than they brought, and its values could grow without bound. */
+/* A loop's mirror may be older than the vertex's value, by a round or more: a program that takes the old value off for
+ * its loops would take off another one than they brought, and its values could grow without bound. */
 PATH_FN program_value PATH_NAME(apply)(const td_context *c, uint32_t v, program_value old, program_accum sum)
 {
 #if PROGRAM_LOOPLESS

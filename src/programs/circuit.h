@@ -25,7 +25,8 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
 TD_INLINE double program_flow(double volts, double ohms) { return volts / ohms; }
 
 #define PROGRAM_LOOPLESS 1
-TD_INLINE program_value program_apply_loopless(const td_context *c, uint32_t v, program_value old, program_accum current)
+TD_INLINE program_value program_apply_loopless(const td_context *c, uint32_t v, program_value old,
+                                               program_accum current)
 {
     return circuit_is_held(c, v) || c->input[1][v] <= 0 ? old : current / c->input[1][v];
 }

@@ -137,8 +137,8 @@ TEST(a_path_reads_the_proxies_of_its_warp)
     td_graph_destroy(graph);
 }
 
-/* Rings of 100 ohms with loops of 1 ohm. A loop's path is walked by another warp than the one that applies its vertex, and
- * a proxy keeps its deposit until the walk ends: a vertex that received what it sends to itself would be applied with an
+/* Rings of 100 ohms with loops of 1 ohm. A loop's path is walked by another warp than the one that applies its vertex,
+ * and a proxy keeps its deposit until the walk ends: a vertex that received what it sends to itself would be applied with an
  * older value of its own than it subtracts, a hundred times the difference, and grow in every round. */
 enum { RING = 24, RING_EDGES = 5 * RING };
 
@@ -168,7 +168,8 @@ static void check_ring(const td_graph *graph, const char *settings)
 TEST(loops_carry_no_current_however_late_they_are_walked)
 {
     static const char *const settings[] = {
-        "paths.partition_edges=32 paths.acyclic=on paths.proxy=2 paths.pack=off", "paths.partition_edges=32 paths.proxy=1",
+        "paths.partition_edges=32 paths.acyclic=on paths.proxy=2 paths.pack=off",
+        "paths.partition_edges=32 paths.proxy=1",
         "paths.merge=off paths.depth=1 paths.partition_edges=32 paths.proxy=0", "paths.variant=t"};
     td_graph *graph = rings_with_loops();
     for (int i = 0; i < 4; i++) check_ring(graph, settings[i]);
