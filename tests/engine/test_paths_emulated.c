@@ -138,8 +138,8 @@ TEST(a_path_reads_the_proxies_of_its_warp)
 }
 
 /* Rings of 100 ohms with loops of 1 ohm. A loop's path is walked by another warp than the one that applies its vertex,
- * and a proxy keeps its deposit until the walk ends: a vertex that received what it sends to itself would be applied with an
- * older value of its own than it subtracts, a hundred times the difference, and grow in every round. */
+ * and a proxy keeps its deposit until the walk ends: a vertex that received what it sends to itself would be applied
+ * with an older value of its own than it subtracts, a hundred times the difference, and grow in every round. */
 enum { RING = 24, RING_EDGES = 5 * RING };
 
 static td_graph *rings_with_loops(void)
