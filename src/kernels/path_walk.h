@@ -62,11 +62,22 @@ PATH_FN program_value PATH_NAME(fresh)(const td_path_state *s, const td_context 
     return h < old ? h : old;
 }
 #else
+/* A loop's mirror may be older than the vertex's value, by a round or more: a program that takes the old value off for
+ * its loops would take off another one than they brought, and its values could grow without bound. */
+PATH_FN program_value PATH_NAME(apply)(const td_context *c, uint32_t v, program_value old, program_accum sum)
+{
+#if PROGRAM_LOOPLESS
+    return program_apply_loopless(c, v, old, sum);
+#else
+    return program_apply(c, v, old, sum);
+#endif
+}
+
 PATH_FN program_value PATH_NAME(fresh)(const td_path_state *s, const td_context *c, uint32_t v, program_value old,
                                        td_path_tally *t)
 {
     (void)t;
-    return program_apply(c, v, old, PATH_PEEK(&((program_accum *)s->sums)[v]));
+    return PATH_NAME(apply)(c, v, old, PATH_PEEK(&((program_accum *)s->sums)[v]));
 }
 #endif
 
@@ -158,7 +169,7 @@ PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uin
     program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
     if (!ends) return;
     program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
-    if (PATH_NAME(wants)(s, c, program_apply(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+    if (PATH_NAME(wants)(s, c, PATH_NAME(apply)(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
 }
 
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
@@ -170,6 +181,9 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
 }
 #endif
 
+/* Whether the edge is a loop of a program whose loops do not count. */
+PATH_FN bool PATH_NAME(is_idle)(uint32_t v, uint32_t w) { return (PROGRAM_PEELS || PROGRAM_LOOPLESS) && v == w; }
+
 /* Sends the message along edge e from v to w, unless the edge's mirror has it. */
 PATH_FN void PATH_NAME(send)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t w, uint64_t e,
                              program_message message, program_message *mirror, bool ends, td_path_tally *t)
@@ -178,7 +192,7 @@ PATH_FN void PATH_NAME(send)(const td_path_state *s, const td_context *c, uint32
     if (before == message) return;
     PATH_POKE(mirror, message);
     t->edges++;
-    if (PROGRAM_PEELS && v == w) return; /* loops do not count */
+    if (PATH_NAME(is_idle)(v, w)) return;
     PATH_NAME(deposit)(s, c, w, e, before, message, ends, t);
 }
 
@@ -227,7 +241,7 @@ PATH_FN void PATH_NAME(push_list)(const td_path_state *s, const td_context *c, u
 {
     uint64_t edges = begin < end ? (end - begin + step - 1) / step : 0;
     for (uint64_t e = begin; e < end; e += step)
-        if (!PROGRAM_PEELS || targets[e] != v) PATH_NAME(deposit)(s, c, targets[e], e, before, message, true, t);
+        if (!PATH_NAME(is_idle)(v, targets[e])) PATH_NAME(deposit)(s, c, targets[e], e, before, message, true, t);
     t->loaded += edges;
     t->edges += edges;
 }

@@ -89,6 +89,9 @@ enum {
  * push the difference between its message and the one it pushed before instead of being gathered anew; only vertices
  * whose message differs are then active (docs/design/stream.md). Implied by PROGRAM_LINEAR. */
 
+/* PROGRAM_LOOPLESS 1: loops have no effect: program_apply takes what they brought off the sum again, which is right if
+ * that was the old value. program_apply_loopless applies a sum without loops, where it may have been an older one. */
+
 /* PROGRAM_LINEAR 1: a value is program_offset plus program_answer of the sum, and what a vertex sends and shares is in
  * proportion to its value; program_arrives is the part of a change that comes back in the values of all vertices. Then
  * its changes can be pushed instead of its value (docs/design/stream.md). */

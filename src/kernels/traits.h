@@ -5,6 +5,9 @@
 #ifndef PROGRAM_PEELS
 #define PROGRAM_PEELS 0
 #endif
+#ifndef PROGRAM_LOOPLESS
+#define PROGRAM_LOOPLESS 0
+#endif
 #ifndef PROGRAM_BEGINS
 #define PROGRAM_BEGINS 0
 #endif

@@ -24,10 +24,16 @@ TD_INLINE program_value program_init(const td_context *c, uint32_t v, uint32_t d
 
 TD_INLINE double program_flow(double volts, double ohms) { return volts / ohms; }
 
+#define PROGRAM_LOOPLESS 1
+TD_INLINE program_value program_apply_loopless(const td_context *c, uint32_t v, program_value old,
+                                               program_accum current)
+{
+    return circuit_is_held(c, v) || c->input[1][v] <= 0 ? old : current / c->input[1][v];
+}
+
 TD_INLINE program_value program_apply(const td_context *c, uint32_t v, program_value old, program_accum current)
 {
-    if (circuit_is_held(c, v) || c->input[1][v] <= 0) return old;
-    return (c->input[2] != 0 ? current - old * c->input[2][v] : current) / c->input[1][v];
+    return program_apply_loopless(c, v, old, c->input[2] != 0 ? current - old * c->input[2][v] : current);
 }
 
 static const td_setting program_parameters[] = {

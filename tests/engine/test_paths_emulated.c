@@ -137,6 +137,45 @@ TEST(a_path_reads_the_proxies_of_its_warp)
     td_graph_destroy(graph);
 }
 
+/* Rings of 100 ohms with loops of 1 ohm. A loop's path is walked by another warp than the one that applies its vertex,
+ * and a proxy keeps its deposit until the walk ends: a vertex that received what it sends to itself would be applied
+ * with an older value of its own than it subtracts, a hundred times the difference, and grow in every round. */
+enum { RING = 24, RING_EDGES = 5 * RING };
+
+static td_graph *rings_with_loops(void)
+{
+    static const uint32_t steps[] = {1, 7, 0, 0, 0};
+    uint32_t ends[RING_EDGES][2], weights[RING_EDGES];
+    for (uint32_t e = 0; e < RING_EDGES; e++) {
+        ends[e][0] = e / 5, ends[e][1] = (e / 5 + steps[e % 5]) % RING;
+        weights[e] = steps[e % 5] > 0 ? 100 : 1;
+    }
+    return test_graph_of(RING, (const uint32_t(*)[2])ends, weights, RING_EDGES, false);
+}
+
+static void check_ring(const td_graph *graph, const char *settings)
+{
+    td_run_options options = on_gpu("circuit", graph);
+    options.tolerance = 1e-8, options.has_source = true, options.source = 0;
+    td_run *run = run_of("circuit", graph, options, settings);
+    double *volts = reference_circuit(graph, run->inputs[0]);
+    printf("     %s: %" PRIu64 " rounds\n", settings, counted(run, "rounds"));
+    for (uint32_t v = 0; v < RING; v++) CHECK(fabs(((const double *)run->values)[v] - volts[v]) < 1e-6);
+    td_free(volts);
+    td_run_destroy(run);
+}
+
+TEST(loops_carry_no_current_however_late_they_are_walked)
+{
+    static const char *const settings[] = {
+        "paths.partition_edges=32 paths.acyclic=on paths.proxy=2 paths.pack=off",
+        "paths.partition_edges=32 paths.proxy=1",
+        "paths.merge=off paths.depth=1 paths.partition_edges=32 paths.proxy=0", "paths.variant=t"};
+    td_graph *graph = rings_with_loops();
+    for (int i = 0; i < 4; i++) check_ring(graph, settings[i]);
+    td_graph_destroy(graph);
+}
+
 TEST(packed_lanes_waste_less)
 {
     td_graph *graph = named("grid 30x40");
