@@ -104,7 +104,8 @@ static td_status reversed(const td_graph *graph, td_graph **out)
     made->out = graph->in;
     made->in = graph->out;
     made->name = NULL;
-    made->mapping = NULL;
+    made->mapping = NULL; /* both are the owner's, whose lists have been checked */
+    made->checks = NULL;
     made->pattern = made->simple = NULL;
     made->build_id = 0;
     made->borrowed = (td_borrowed){.all = true};
@@ -116,7 +117,7 @@ static td_status reversed(const td_graph *graph, td_graph **out)
 
 td_status td_graph_reversed(td_session *session, const td_graph *graph, td_graph **out)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
     td_status status = reversed(graph, out);

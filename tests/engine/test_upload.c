@@ -142,6 +142,53 @@ TEST(a_file_that_shrinks_before_its_lists_are_read_is_an_error)
     }
 }
 
+/* Opens the file for bfs on an emulated GPU, which maps it. */
+static td_graph *open_mapped(td_session *session, const char *path)
+{
+    td_graph *graph = NULL;
+    td_request request = {.size = sizeof request, .engine = "resident", .devices = narrow_gpu(), .has_source = true};
+    CHECK_OK(td_graph_open_for(session, path, NULL, "bfs", &request, &graph));
+    CHECK(graph->mapping != NULL);
+    return graph;
+}
+
+static uint64_t sum_from(td_session *session, const td_graph *graph, const char *engine)
+{
+    td_request request = {.size = sizeof request, .engine = engine, .has_source = true};
+    td_summary summary = {.size = sizeof summary};
+    td_result *result = NULL;
+    if (strcmp(engine, "resident") == 0) request.devices = narrow_gpu();
+    CHECK_OK(td_session_run(session, graph, "bfs", &request, &result));
+    CHECK_OK(td_result_summarise(session, result, &summary));
+    CHECK_OK(td_result_save(session, result, test_path("levels.tsv"), NULL));
+    td_result_destroy(result);
+    return summary.digest;
+}
+
+TEST(a_mapped_graph_can_be_reversed)
+{
+    td_packed_info info;
+    td_session *session = NULL;
+    td_graph *loaded = NULL, *turned_loaded = NULL, *turned = NULL;
+    const char *path = write_graph(true, &info);
+    CHECK_OK(td_session_create(3, &session));
+    CHECK_OK(td_graph_open(session, path, NULL, &loaded));
+    CHECK_OK(td_graph_reversed(session, loaded, &turned_loaded));
+    for (int e = 0; e < 2; e++) {
+        td_graph *mapped = open_mapped(session, path);
+        CHECK_OK(td_graph_reversed(session, mapped, &turned));
+        uint64_t digest = sum_from(session, turned, e == 0 ? "cpu" : "resident");
+        CHECK_EQ(digest, sum_from(session, turned_loaded, "cpu"));
+        CHECK(digest != sum_from(session, loaded, "cpu"));
+        CHECK_OK(td_graph_save(session, turned, test_path("turned.tg"), NULL));
+        td_graph_destroy(turned);
+        td_graph_destroy(mapped);
+    }
+    td_graph_destroy(turned_loaded);
+    td_graph_destroy(loaded);
+    td_session_destroy(session);
+}
+
 TEST(failing_allocations_and_devices_leave_nothing_behind)
 {
     td_packed_info info;
