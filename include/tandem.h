@@ -711,7 +711,8 @@ TD_API td_status td_request_check(td_session *session, const char *program, cons
 /* Opens a graph for runs of one request. Whether the edges of a .tg stay on disk depends on the memory that this run
  * needs, a run that is certain to be refused is refused before the file is loaded, and a lack of memory names the
  * minimum for this run. `options` and `request` may be NULL. A graph that is to be renumbered must be opened with
- * TD_PLACE_MEMORY. */
+ * TD_PLACE_MEMORY. A .tg that goes to a GPU whole stays mapped: do not overwrite it in place while the graph is open.
+ * That gives an error (TD_IO) in what uses it or, of a graph opened with TD_PLACE_MAPPED, at worst a fault. */
 TD_API td_status td_graph_open_for(td_session *session, const char *path, const td_graph_options *options,
                                    const char *program, const td_request *request, td_graph **out);
 

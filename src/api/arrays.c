@@ -104,8 +104,7 @@ static td_status reversed(const td_graph *graph, td_graph **out)
     made->out = graph->in;
     made->in = graph->out;
     made->name = NULL;
-    made->mapping = NULL; /* both are the owner's, whose lists have been checked */
-    made->checks = NULL;
+    made->checks = NULL; /* its lists have passed them; the mapping stays the owner's */
     made->pattern = made->simple = NULL;
     made->build_id = 0;
     made->borrowed = (td_borrowed){.all = true};

@@ -115,33 +115,17 @@ static td_status load_for_run(opening *self)
     return td_plan_too_large(self->path, run->request.engine, run->program, &run->options);
 }
 
-/* Programs that read few edges, or each about once: a copy of the file in huge pages takes longer than it saves. */
-static bool reads_little(const td_program *program)
-{
-    return strcmp(program->info->name, "bfs") == 0 || strcmp(program->info->name, "wcc") == 0;
-}
-
-/* A graph that goes to a GPU whole, or that the CPU reads little of, stays in the file's mapping, unless memory is
- * limited: mapped pages count as the process's. */
+/* A graph that goes to a GPU whole, which checks what it copies, stays in the file's mapping, unless memory is limited:
+ * mapped pages count as the process's. Engines that read lists in the host's memory get a copy: a file that is
+ * overwritten under them would lead them anywhere. */
 static bool maps_for_run(const opening *self)
 {
     const td_taken *run = self->run;
     const td_engine *engine = td_engine_choose(run->request.engine, run->request.devices, &run->settings);
     bool whole = run->request.gpu_memory == 0 && run->request.gpu_edges == 0;
     bool limited = td_account_process()->limit > 0 || self->session->account->budget > 0, exceeds = false;
-    if (!has_choice(self) || limited) return false;
-    if (td_plan_exceeds_memory(self->path, &exceeds) != TD_OK || exceeds) return false; /* loading explains it */
-    return engine == &td_cpu_engine ? reads_little(run->program) : engine->checks_lists && whole;
-}
-
-/* Lists that no GPU takes are checked here, by all workers. */
-static td_status map_for_run(opening *self)
-{
-    const td_taken *run = self->run;
-    const td_engine *engine = td_engine_choose(run->request.engine, run->request.devices, &run->settings);
-    TD_CHECK(td_packed_map_unchecked(&self->graph, self->path, self->session->pool));
-    if (engine->checks_lists) return TD_OK;
-    return td_checks_lists(self->graph, run->program->info->weights != TD_WEIGHTS_UNUSED, self->session->pool);
+    if (!has_choice(self) || limited || !engine->checks_lists || !whole) return false;
+    return td_plan_exceeds_memory(self->path, &exceeds) == TD_OK && !exceeds; /* loading explains it */
 }
 
 static td_status open_packed_for_run(opening *self)
@@ -151,7 +135,8 @@ static td_status open_packed_for_run(opening *self)
     TD_CHECK(td_plan_check_file(self->path, run->program, &self->build));
     if (has_choice(self))
         TD_CHECK(td_plan_on_disk(self->path, run->request.engine, run->program, &run->options, &on_disk));
-    if (!on_disk && maps_for_run(self)) return map_for_run(self);
+    if (!on_disk && maps_for_run(self))
+        return td_packed_map_unchecked(&self->graph, self->path, self->session->pool);
     return on_disk ? open_on_disk(self) : load_for_run(self);
 }
 

@@ -295,6 +295,7 @@ static td_status check_infinities(td_run *run, td_pool *pool)
 {
     const td_graph *graph = run->graph;
     if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
+    TD_CHECK(td_checks_lists(graph, false, pool));
     return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
 }
 
