@@ -386,7 +386,8 @@ TD_API td_status td_graph_digest_of(td_session *session, const td_graph *graph, 
 
 /* The targets of a vertex's out-edges, in ascending order; *count: their number. The
  * edges are numbered *first .. *first + *count - 1 (`first` may be NULL). For a graph on
- * disk returns NULL and no edges: use td_graph_read_targets. */
+ * disk returns NULL and no edges: use td_graph_read_targets. The same if the lists of a file that is mapped for a run
+ * turn out to be damaged. */
 TD_API const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first);
 TD_API uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex); /* out-edges; 0 if there is no such vertex */
 

@@ -133,7 +133,7 @@ static td_array weights_of(const td_graph *graph, const td_adjacency *adjacency)
 
 td_status td_graph_describe_parts(const td_graph *graph, td_graph_parts *out)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     const td_borrowed *borrowed = &graph->borrowed;
     td_graph_parts parts = {.ids = graph->ids, .first_id = graph->id_base};
     if (graph->paged == NULL) {

@@ -226,6 +226,66 @@ TEST(a_file_that_is_replaced_by_a_rename_stays_readable)
     td_graph_destroy(mapped);
 }
 
+/* Also what reads the result later: nothing is written from a file that changed. */
+TEST(results_of_a_file_that_has_changed_are_not_told)
+{
+    td_packed_info info;
+    td_session *session = NULL;
+    td_result *result = NULL;
+    uint32_t vertices[3];
+    double values[3];
+    uint64_t count;
+    const char *path = write_graph(false, &info);
+    td_request request = {.size = sizeof request, .engine = "cpu", .has_source = true};
+    td_graph_options options = {.size = sizeof options, .edges = TD_PLACE_MAPPED, .check = true};
+    td_summary summary = {.size = sizeof summary};
+    td_graph *mapped = NULL;
+    CHECK_OK(td_session_create(2, &session));
+    CHECK_OK(td_graph_open(session, path, &options, &mapped));
+    CHECK_OK(td_session_run(session, mapped, "bfs", &request, &result));
+    CHECK_OK(td_result_top(session, result, 3, vertices, values, &count));
+    CHECK(truncate(path, (off_t)info.sections[TD_SECTION_OUT_TARGETS].offset) == 0);
+    CHECK_STATUS(td_result_top(session, result, 3, vertices, values, &count), TD_IO);
+    CHECK_STATUS(td_result_summarise(session, result, &summary), TD_IO);
+    CHECK_STATUS(td_result_verify(session, result), TD_IO);
+    CHECK_STATUS(td_result_save(session, result, test_path("never.tsv"), NULL), TD_IO);
+    CHECK_CONTAINS(td_last_message(), "upload.tg became shorter");
+    CHECK(access(test_path("never.tsv"), F_OK) != 0);
+    td_result_destroy(result);
+    td_graph_destroy(mapped);
+    td_session_destroy(session);
+    td_mapping_forget();
+}
+
+/* Questions about single edges get checked lists, or an error. */
+TEST(edges_of_a_mapped_graph_are_told_after_a_check)
+{
+    for (int damaged = 0; damaged < 2; damaged++) {
+        td_packed_info info;
+        td_session *session = NULL;
+        td_edge edge;
+        uint32_t targets[200];
+        uint64_t count = 1;
+        td_graph_parts parts = {.size = sizeof parts};
+        const char *path = write_graph(true, &info);
+        td_status wanted = damaged ? TD_CORRUPT : TD_OK;
+        if (damaged) damage(path, &info.sections[TD_SECTION_OUT_TARGETS]);
+        CHECK_OK(td_session_create(1, &session));
+        td_graph *mapped = open_mapped(session, path);
+        CHECK(td_degree(&mapped->out, 7) > 0 && td_degree(&mapped->out, 7) <= 200);
+        CHECK(td_checks_pending(mapped, mapped->out.targets));
+        CHECK_EQ(td_graph_targets(mapped, 7, &count, NULL) == NULL, damaged);
+        CHECK_EQ(count, damaged ? 0 : td_degree(&mapped->out, 7));
+        CHECK_STATUS(td_graph_read_targets(mapped, 7, targets), wanted);
+        CHECK_STATUS(td_graph_edge(mapped, 0, &edge), wanted);
+        CHECK_STATUS(td_graph_describe_parts(mapped, &parts), wanted);
+        CHECK_EQ(td_checks_pending(mapped, mapped->out.targets), damaged);
+        CHECK_EQ(parts.targets != NULL, !damaged);
+        td_graph_destroy(mapped);
+        td_session_destroy(session);
+    }
+}
+
 TEST(a_mapped_graph_can_be_reversed)
 {
     td_packed_info info;
