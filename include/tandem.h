@@ -377,7 +377,8 @@ TD_API bool td_graph_on_disk(const td_graph *graph); /* whether its edges are on
 
 /* Numbers the vertices in another order, which decides what shares cache lines: "hot", "indegree", "random" (from the
  * seed), "rcm", "gorder", "bisect" or "none". The ids stay. Replaces *graph; a failure destroys it and sets it to NULL,
- * except for an unknown order (TD_USAGE), which changes nothing. */
+ * except for what is refused before: an unknown order (TD_USAGE), edges on disk or not verified (TD_UNSUPPORTED), lists
+ * of a mapped file that are damaged (TD_CORRUPT) or cannot be read (TD_IO, TD_NO_MEMORY); that changes nothing. */
 TD_API td_status td_graph_set_order(td_session *session, td_graph **graph, const char *order, uint64_t seed);
 TD_API td_status td_order_check(const char *order); /* TD_USAGE with the names of all orders */
 

@@ -6,6 +6,7 @@
 #include "device/kinds.h"
 #include "device/warm.h"
 #include "gpu/upload.h"
+#include "planner/plan.h"
 #include "run/result.h"
 #include "store/builder.h"
 #include "store/checks.h"
@@ -284,6 +285,54 @@ TEST(edges_of_a_mapped_graph_are_told_after_a_check)
         td_graph_destroy(mapped);
         td_session_destroy(session);
     }
+}
+
+static bool maps(td_session *session, const char *path, const char *engine)
+{
+    td_graph *graph = NULL;
+    td_request request = {.size = sizeof request, .engine = engine, .has_source = true};
+    if (strcmp(engine, "cpu") != 0) request.devices = narrow_gpu();
+    CHECK_OK(td_graph_open_for(session, path, NULL, "bfs", &request, &graph));
+    bool mapped = graph->mapping != NULL;
+    td_graph_destroy(graph);
+    return mapped;
+}
+
+/* The CPU's lists are copied, and those of a striped file. */
+TEST(only_what_a_gpu_copies_is_mapped)
+{
+    td_packed_info info;
+    td_session *session = NULL;
+    td_graph *graph = NULL;
+    const char *path = write_graph(false, &info);
+    char striped[512];
+    snprintf(striped, sizeof striped, "%s", test_path("striped.tg"));
+    CHECK_OK(td_session_create(2, &session));
+    CHECK_OK(td_graph_open(session, path, NULL, &graph));
+    CHECK_OK(td_packed_write_striped(graph, striped, test_folder(), pool));
+    td_graph_destroy(graph);
+    CHECK(maps(session, path, "resident"));
+    CHECK(maps(session, path, "auto")); /* a GPU is among the devices */
+    CHECK(!maps(session, path, "cpu"));
+    CHECK(!maps(session, path, "stream"));
+    CHECK(!maps(session, striped, "resident"));
+    CHECK(td_engine_expected("resident", NULL, NULL, path) == td_engine_named("resident"));
+    CHECK(td_engine_expected(NULL, NULL, NULL, path) == td_engine_named("cpu")); /* little work, GPU or not */
+    CHECK(td_engine_expected("auto", narrow_gpu(), NULL, path) == td_engine_named("resident"));
+    td_session_destroy(session);
+}
+
+/* By the edges of a .tg, by the length of others. */
+TEST(a_file_is_large_by_its_edges)
+{
+    td_packed_info info;
+    const char *text = test_path("large.txt");
+    CHECK(!td_plan_is_large(write_graph(false, &info)));
+    test_write_file(text, "1 2\n", 4);
+    CHECK(!td_plan_is_large(text));
+    CHECK(truncate(text, (off_t)1 << 27) == 0);
+    CHECK(td_plan_is_large(text));
+    CHECK(!td_plan_is_large(test_path("absent")));
 }
 
 TEST(a_mapped_graph_can_be_reversed)
