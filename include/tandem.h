@@ -377,7 +377,8 @@ TD_API bool td_graph_on_disk(const td_graph *graph); /* whether its edges are on
 
 /* Numbers the vertices in another order, which decides what shares cache lines: "hot", "indegree", "random" (from the
  * seed), "rcm", "gorder", "bisect" or "none". The ids stay. Replaces *graph; a failure destroys it and sets it to NULL,
- * except for an unknown order (TD_USAGE), which changes nothing. */
+ * except for what is refused before: an unknown order (TD_USAGE), edges on disk or not verified (TD_UNSUPPORTED), lists
+ * of a mapped file that are damaged (TD_CORRUPT) or cannot be read (TD_IO, TD_NO_MEMORY); that changes nothing. */
 TD_API td_status td_graph_set_order(td_session *session, td_graph **graph, const char *order, uint64_t seed);
 TD_API td_status td_order_check(const char *order); /* TD_USAGE with the names of all orders */
 
@@ -386,7 +387,8 @@ TD_API td_status td_graph_digest_of(td_session *session, const td_graph *graph, 
 
 /* The targets of a vertex's out-edges, in ascending order; *count: their number. The
  * edges are numbered *first .. *first + *count - 1 (`first` may be NULL). For a graph on
- * disk returns NULL and no edges: use td_graph_read_targets. */
+ * disk returns NULL and no edges: use td_graph_read_targets. The same if the lists of a file that is mapped for a run
+ * turn out to be damaged. */
 TD_API const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first);
 TD_API uint64_t td_graph_degree(const td_graph *graph, uint32_t vertex); /* out-edges; 0 if there is no such vertex */
 
@@ -711,7 +713,8 @@ TD_API td_status td_request_check(td_session *session, const char *program, cons
 /* Opens a graph for runs of one request. Whether the edges of a .tg stay on disk depends on the memory that this run
  * needs, a run that is certain to be refused is refused before the file is loaded, and a lack of memory names the
  * minimum for this run. `options` and `request` may be NULL. A graph that is to be renumbered must be opened with
- * TD_PLACE_MEMORY. */
+ * TD_PLACE_MEMORY. A .tg that goes to a GPU whole stays mapped: do not overwrite it in place while the graph is open.
+ * That gives an error (TD_IO) in what uses it or, of a graph opened with TD_PLACE_MAPPED, at worst a fault. */
 TD_API td_status td_graph_open_for(td_session *session, const char *path, const td_graph_options *options,
                                    const char *program, const td_request *request, td_graph **out);
 

@@ -104,7 +104,7 @@ static td_status reversed(const td_graph *graph, td_graph **out)
     made->out = graph->in;
     made->in = graph->out;
     made->name = NULL;
-    made->mapping = NULL;
+    made->checks = NULL; /* its lists have passed them; the mapping stays the owner's */
     made->pattern = made->simple = NULL;
     made->build_id = 0;
     made->borrowed = (td_borrowed){.all = true};
@@ -116,7 +116,7 @@ static td_status reversed(const td_graph *graph, td_graph **out)
 
 td_status td_graph_reversed(td_session *session, const td_graph *graph, td_graph **out)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     TD_CHECK(td_need(out, "the place for the graph"));
     TD_CHECK(td_session_enter(session));
     td_status status = reversed(graph, out);
@@ -133,7 +133,7 @@ static td_array weights_of(const td_graph *graph, const td_adjacency *adjacency)
 
 td_status td_graph_describe_parts(const td_graph *graph, td_graph_parts *out)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     const td_borrowed *borrowed = &graph->borrowed;
     td_graph_parts parts = {.ids = graph->ids, .first_id = graph->id_base};
     if (graph->paged == NULL) {

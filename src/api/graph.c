@@ -216,7 +216,7 @@ static td_status read_targets(const td_graph *graph, uint32_t vertex, uint32_t *
 /* Calls without a session work for the account that the graph is charged to. */
 td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t *targets)
 {
-    TD_CHECK(td_need(graph, "the graph"));
+    TD_CHECK(td_need_graph(graph));
     if (vertex >= graph->vertices)
         return td_fail(TD_INVALID, "there is no vertex number %" PRIu32 "; the graph has %" PRIu32, vertex,
                        graph->vertices);
@@ -229,7 +229,7 @@ td_status td_graph_read_targets(const td_graph *graph, uint32_t vertex, uint32_t
 const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_t *count, uint64_t *first)
 {
     *count = 0;
-    if (vertex >= graph->vertices || graph->paged != NULL) return NULL;
+    if (vertex >= graph->vertices || graph->paged != NULL || td_need_graph(graph) != TD_OK) return NULL;
     *count = td_degree(&graph->out, vertex);
     if (first != NULL) *first = graph->out.offsets[vertex];
     return graph->out.targets + graph->out.offsets[vertex];
@@ -253,6 +253,7 @@ static td_status read_edge(const td_graph *graph, uint64_t number, td_edge *out)
 
 td_status td_graph_edge(const td_graph *graph, uint64_t number, td_edge *out)
 {
+    TD_CHECK(td_need_graph(graph));
     if (number >= graph->edges)
         return td_fail(TD_INVALID, "there is no edge %" PRIu64 "; the graph has %" PRIu64, number, graph->edges);
     td_account *before = td_account_enter(td_account_of(graph));

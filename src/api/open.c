@@ -115,33 +115,28 @@ static td_status load_for_run(opening *self)
     return td_plan_too_large(self->path, run->request.engine, run->program, &run->options);
 }
 
-/* Programs that read few edges, or each about once: a copy of the file in huge pages takes longer than it saves. */
-static bool reads_little(const td_program *program)
+/* Stripes need a mapping for every unit, of which a process has not many. */
+static bool is_striped(const opening *self)
 {
-    return strcmp(program->info->name, "bfs") == 0 || strcmp(program->info->name, "wcc") == 0;
+    td_packed *packed = NULL;
+    if (td_packed_open(&packed, self->path) != TD_OK) return true; /* loading explains it */
+    bool striped = td_packed_describe(packed)->stripes > 0;
+    td_packed_close(packed);
+    return striped;
 }
 
-/* A graph that goes to a GPU whole, or that the CPU reads little of, stays in the file's mapping, unless memory is
- * limited: mapped pages count as the process's. */
+/* A graph that goes to a GPU whole, which checks what it copies, stays in the file's mapping, unless memory is limited:
+ * mapped pages count as the process's. Engines that read lists in the host's memory get a copy: a file that is
+ * overwritten under them would lead them anywhere. */
 static bool maps_for_run(const opening *self)
 {
     const td_taken *run = self->run;
-    const td_engine *engine = td_engine_choose(run->request.engine, run->request.devices, &run->settings);
+    const td_engine *engine =
+        td_engine_expected(run->request.engine, run->request.devices, &run->settings, self->path);
     bool whole = run->request.gpu_memory == 0 && run->request.gpu_edges == 0;
     bool limited = td_account_process()->limit > 0 || self->session->account->budget > 0, exceeds = false;
-    if (!has_choice(self) || limited) return false;
-    if (td_plan_exceeds_memory(self->path, &exceeds) != TD_OK || exceeds) return false; /* loading explains it */
-    return engine == &td_cpu_engine ? reads_little(run->program) : engine->checks_lists && whole;
-}
-
-/* Lists that no GPU takes are checked here, by all workers. */
-static td_status map_for_run(opening *self)
-{
-    const td_taken *run = self->run;
-    const td_engine *engine = td_engine_choose(run->request.engine, run->request.devices, &run->settings);
-    TD_CHECK(td_packed_map_unchecked(&self->graph, self->path, self->session->pool));
-    if (engine->checks_lists) return TD_OK;
-    return td_checks_lists(self->graph, run->program->info->weights != TD_WEIGHTS_UNUSED, self->session->pool);
+    if (!has_choice(self) || limited || !engine->checks_lists || !whole || is_striped(self)) return false;
+    return td_plan_exceeds_memory(self->path, &exceeds) == TD_OK && !exceeds; /* loading explains it */
 }
 
 static td_status open_packed_for_run(opening *self)
@@ -151,7 +146,10 @@ static td_status open_packed_for_run(opening *self)
     TD_CHECK(td_plan_check_file(self->path, run->program, &self->build));
     if (has_choice(self))
         TD_CHECK(td_plan_on_disk(self->path, run->request.engine, run->program, &run->options, &on_disk));
-    if (!on_disk && maps_for_run(self)) return map_for_run(self);
+    if (!on_disk && maps_for_run(self)) {
+        td_status status = td_packed_map_unchecked(&self->graph, self->path, self->session->pool);
+        if (status != TD_IO && status != TD_NO_MEMORY) return status; /* a file that cannot be mapped is loaded */
+    }
     return on_disk ? open_on_disk(self) : load_for_run(self);
 }
 
@@ -220,11 +218,9 @@ td_status td_graph_open(td_session *session, const char *path, const td_graph_op
 static void warm_gpu(opening *self)
 {
     const td_taken *run = self->run;
-    const char *name = run->request.engine, *devices = run->request.devices;
-    const td_engine *engine = td_engine_choose(name, devices, &run->settings);
-    bool named = devices != NULL || (name != NULL && engine->needs_gpu);
-    if (!engine->needs_gpu || (!named && !td_plan_is_large(self->path))) return;
-    td_devices_warm(&self->session->warming, devices != NULL ? devices : "cuda:0");
+    const char *devices = run->request.devices;
+    const td_engine *engine = td_engine_expected(run->request.engine, devices, &run->settings, self->path);
+    if (engine->needs_gpu) td_devices_warm(&self->session->warming, devices != NULL ? devices : "cuda:0");
 }
 
 static td_status open_for(opening *self, const char *program, const td_request *request)

@@ -148,7 +148,7 @@ td_status td_result_claims(td_session *session, const td_result *result, const c
     TD_CHECK(td_need(result, "the result"));
     TD_CHECK(td_need(claims, "the place for the claims"));
     TD_CHECK(td_session_enter(session));
-    td_status status = td_run_verify(result, session->pool, claims);
+    td_status status = td_mapping_check(result->graph->mapping, td_run_verify(result, session->pool, claims));
     td_session_leave(session);
     return status;
 }
@@ -307,7 +307,7 @@ td_status td_result_summarise(td_session *session, const td_result *result, td_s
     td_run_summary found;
     TD_CHECK(td_need(result, "the result"));
     TD_CHECK(td_session_enter(session));
-    td_status status = td_run_summarise(result, session->pool, &found);
+    td_status status = td_mapping_check(result->graph->mapping, td_run_summarise(result, session->pool, &found));
     td_session_leave(session);
     TD_CHECK(status);
     td_summary summary = {.reached = found.reached, .lowest = found.lowest, .highest = found.highest, .sum = found.sum,
@@ -332,8 +332,12 @@ td_status td_result_top(td_session *session, const td_result *result, uint64_t m
     TD_CHECK(td_need(count, "the place for the count"));
     TD_CHECK(td_session_enter(session));
     td_status status = td_run_top(result, session->pool, most, &top, &found);
+    status = td_mapping_check(result->graph->mapping, status);
     td_session_leave(session);
-    if (status != TD_OK) return status;
+    if (status != TD_OK) {
+        td_free(top);
+        return status;
+    }
     for (uint64_t i = 0; i < found; i++) {
         vertices[i] = top[i].vertex;
         values[i] = top[i].value;

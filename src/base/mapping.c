@@ -21,8 +21,12 @@ static atomic_int walkers;
 static struct sigaction before; /* the handler that was there when the first file was mapped */
 static uintptr_t page_bytes;
 
-/* The file of the first torn mapping that this thread has ended since td_mapping_settle. */
+/* What can happen to a file; of both, the last is reported. */
+typedef enum fault { NONE, WRITTEN, TORN } fault;
+
+/* The file of the first mapping with a fault that this thread has ended since td_mapping_settle. */
 static _Thread_local char torn_path[PATH_MAX];
+static _Thread_local fault torn_by;
 
 static td_mapping *find(uintptr_t address)
 {
@@ -73,17 +77,18 @@ static void install(void)
     sigaction(SIGBUS, &action, &before);
 }
 
-static uint64_t length_of(int descriptor)
+static td_mapped_file look_at(int descriptor)
 {
-    struct stat facts;
-    return descriptor >= 0 && fstat(descriptor, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+    struct stat facts = {0};
+    if (fstat(descriptor, &facts) != 0) return (td_mapped_file){.descriptor = descriptor};
+    return (td_mapped_file){descriptor, (uint64_t)facts.st_size, facts.st_mtim};
 }
 
 /* Without a descriptor left, the handler alone guards the file. */
 void td_mapping_add(td_mapping *mapping, int descriptor)
 {
     int own = mapping->files < TD_MAPPED_FILES ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
-    if (own >= 0) mapping->file[mapping->files++] = (td_mapped_file){own, length_of(own)};
+    if (own >= 0) mapping->file[mapping->files++] = look_at(own);
 }
 
 void td_mapping_begin(td_mapping *mapping, void *base, size_t bytes, int descriptor, const char *path)
@@ -112,23 +117,40 @@ static void take_out(td_mapping *mapping)
     while (walkers != 0) sched_yield();
 }
 
-static bool is_torn(const td_mapping *mapping)
+/* The time of the last change of the inode (ctime) tells no more: a rename onto the file's name changes it, too. */
+static bool is_written(const td_mapped_file *then, const td_mapped_file *now)
 {
-    bool torn = mapping->torn;
-    if (mapping->base == NULL) return torn;
-    for (int i = 0; i < mapping->files; i++) torn |= length_of(mapping->file[i].descriptor) < mapping->file[i].length;
-    return torn;
+    return then->written.tv_sec != now->written.tv_sec || then->written.tv_nsec != now->written.tv_nsec;
+}
+
+static fault fault_of(const td_mapping *mapping)
+{
+    fault found = mapping != NULL && mapping->torn ? TORN : NONE;
+    if (mapping == NULL || mapping->base == NULL) return found;
+    for (int i = 0; i < mapping->files && found != TORN; i++) {
+        td_mapped_file now = look_at(mapping->file[i].descriptor);
+        if (now.length < mapping->file[i].length) found = TORN;
+        else if (is_written(&mapping->file[i], &now)) found = WRITTEN;
+    }
+    return found;
 }
 
 void td_mapping_end(td_mapping *mapping)
 {
     if (mapping->base == NULL) return;
-    bool torn = is_torn(mapping);
+    fault found = fault_of(mapping);
     take_out(mapping);
     munmap(mapping->base, mapping->bytes);
     for (int i = 0; i < mapping->files; i++) close(mapping->file[i].descriptor);
     mapping->base = NULL;
-    if (torn && torn_path[0] == '\0') snprintf(torn_path, sizeof torn_path, "%s", mapping->path);
+    if (found == NONE || torn_path[0] != '\0') return;
+    snprintf(torn_path, sizeof torn_path, "%s", mapping->path);
+    torn_by = found;
+}
+
+bool td_mapping_holds(const td_mapping *mapping, const void *address)
+{
+    return mapping != NULL && (uintptr_t)address - (uintptr_t)mapping->base < mapping->bytes;
 }
 
 void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end)
@@ -137,17 +159,20 @@ void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void 
     uint64_t budget = mapping != NULL ? td_memory().budget : 0;
     if (budget == 0 || mapping->bytes < budget / SHARE) return;
     uintptr_t from = ((uintptr_t)begin + page_bytes - 1) & ~(page_bytes - 1), to = (uintptr_t)end & ~(page_bytes - 1);
-    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+    if (from < to && td_mapping_holds(mapping, begin)) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-static td_status fail_torn(const char *path)
+static td_status fail_torn(const char *path, fault found)
 {
+    if (found == WRITTEN)
+        return td_fail(TD_IO, "%s was written to while it was read; try again when it is complete", path);
     return td_fail(TD_IO, "%s became shorter, or its disk failed, while it was read", path);
 }
 
 td_status td_mapping_check(const td_mapping *mapping, td_status status)
 {
-    return is_torn(mapping) ? fail_torn(mapping->path) : status;
+    fault found = fault_of(mapping);
+    return found != NONE ? fail_torn(mapping->path, found) : status;
 }
 
 void td_mapping_forget(void) { torn_path[0] = '\0'; }
@@ -155,7 +180,7 @@ void td_mapping_forget(void) { torn_path[0] = '\0'; }
 td_status td_mapping_settle(td_status status)
 {
     if (torn_path[0] == '\0') return status;
-    status = fail_torn(torn_path);
+    status = fail_torn(torn_path, torn_by);
     torn_path[0] = '\0';
     return status;
 }

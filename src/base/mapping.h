@@ -1,4 +1,4 @@
-/* Files mapped for reading, safe against a file that becomes shorter.
+/* Files mapped for reading, safe against a file that becomes shorter, and with an error for one that was written to.
  *
  * Reading a mapped page that the file no longer has raises SIGBUS. The handler installed with the first mapping puts
  * zeros in place of the missing pages and marks the mapping as torn; the code that read it then fails with
@@ -10,11 +10,15 @@
 #include "base/status.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
 
-/* A file of a mapping, and its length at the beginning: the rest of a last page reads as zeros, unnoticed. */
+/* A file of a mapping, with its length at the beginning (the rest of a last page reads as zeros, unnoticed) and the
+ * time of its last change. */
 typedef struct td_mapped_file {
     int descriptor;
     uint64_t length;
+    struct timespec written;
 } td_mapped_file;
 
 enum { TD_MAPPED_FILES = 17 }; /* a packed graph with all of its stripes */
@@ -39,7 +43,11 @@ void td_mapping_end(td_mapping *mapping); /* a zeroed struct is fine */
  * no longer count as resident. NULL is fine for the mapping. */
 void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end);
 
-/* `status`, or TD_IO with a message if the mapping is torn: what was read of it is worthless. */
+/* Whether the address is in the mapping. NULL is fine for it. */
+bool td_mapping_holds(const td_mapping *mapping, const void *address);
+
+/* `status`, or TD_IO with a message if the mapping is torn or a file of it was written to: what was read of it is
+ * worthless. A rename onto its name changes nothing of the file that is mapped. NULL is fine for the mapping. */
 td_status td_mapping_check(const td_mapping *mapping, td_status status);
 
 /* Forgets mappings that the calling thread has ended: what begins has nothing to do with them. */

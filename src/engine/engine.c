@@ -303,7 +303,8 @@ static uint64_t held_for_others(const td_plan *plan)
 static td_status check_lists(const td_plan *plan)
 {
     const td_run_options *options = &plan->options;
-    bool early = td_run_input_bytes(plan->program, plan->graph, options) > 0 || options->resume != NULL;
+    bool early = td_run_input_bytes(plan->program, plan->graph, options) > 0 || options->resume != NULL ||
+                 td_run_looks_at_weights(plan->program->info, plan->graph);
     if (plan->engine->checks_lists && !early) return TD_OK;
     return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, options->pool);
 }

@@ -100,9 +100,7 @@ static td_status send_through_ring(td_gpu_job *job, void *to, const void *host, 
                       .checks = td_checks_pending(job->graph, host)};
     td_status status = open_ring(&self);
     if (status == TD_OK) status = send_halves(&self, to);
-    TD_CHECK(close_ring(&self, status));
-    td_checks_passed(job->graph, host);
-    return TD_OK;
+    return close_ring(&self, status);
 }
 
 td_status td_gpu_upload(td_gpu_job *job, void *to, const void *host, uint64_t bytes)
@@ -111,6 +109,6 @@ td_status td_gpu_upload(td_gpu_job *job, void *to, const void *host, uint64_t by
         td_status status = send_through_ring(job, to, host, bytes);
         if (status != TD_NO_MEMORY) return status;
     }
-    if (td_checks_pending(job->graph, host)) TD_CHECK(td_checks_lists(job->graph, true, job->options->pool));
+    TD_CHECK(td_checks_copy(job->graph, &host, job->options->pool));
     return td_stream_copy(job->stream, to, host, bytes, TD_TO_DEVICE);
 }

@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "device/device.h"
 #include "engine/resident/resident.h"
+#include "store/packed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -176,10 +177,24 @@ const td_engine *td_engine_choose(const char *engine, const char *devices, const
  * CPU processes this many edges. */
 enum { LITTLE_WORK = 1 << 25 };
 
+/* Of a file that is no .tg, by its length: an edge takes four bytes or more. */
 bool td_plan_is_large(const char *path)
 {
     struct stat facts;
-    return stat(path, &facts) == 0 && (uint64_t)facts.st_size >= LITTLE_WORK * sizeof(uint32_t);
+    td_packed *packed = NULL;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+    if (td_packed_open(&packed, path) != TD_OK) return (uint64_t)facts.st_size >= LITTLE_WORK * sizeof(uint32_t);
+    bool large = td_packed_describe(packed)->edges >= LITTLE_WORK;
+    td_packed_close(packed);
+    return large;
+}
+
+const td_engine *td_engine_expected(const char *engine, const char *devices, const td_settings *settings,
+                                    const char *path)
+{
+    const td_engine *first = td_engine_choose(engine, devices, settings);
+    bool own = is_auto(engine) && devices == NULL && !sets(settings, first->name);
+    return own && first->needs_gpu && !td_plan_is_large(path) ? &td_cpu_engine : first;
 }
 
 /* Says why not all edges are on the GPU. */

@@ -26,8 +26,12 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
  * the GPU is too small. */
 const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings);
 
-/* Whether a packed file has enough edges for a GPU that the user did not name. */
+/* Whether a file has enough edges for a GPU that the user did not name. */
 bool td_plan_is_large(const char *path);
+
+/* The engine that td_plan_make will choose for a file, before it is read: td_engine_choose, or cpu for little work. */
+const td_engine *td_engine_expected(const char *engine, const char *devices, const td_settings *settings,
+                                    const char *path);
 
 /* Checks a packed file's header before it is loaded: refuses a run that no amount of memory would allow. */
 td_status td_plan_check_file(const char *path, const td_program *program, const td_build_options *build);

@@ -1,6 +1,7 @@
 #include "run/output.h"
 
 #include "base/lines.h"
+#include "base/mapping.h"
 #include "run/result.h"
 #include "store/formats/print.h"
 #include "store/vertex_names.h"
@@ -138,6 +139,7 @@ td_status td_run_write(const td_run *run, const char *path, const td_output_form
     if (header) TD_TRY(write_header(file, &self));
     TD_TRY(td_lines_write(file, pool, edges ? run->edge_count : run->graph->vertices, room,
                           edges ? print_edges : print_vertices, &self, "writing results"));
+    TD_TRY(td_mapping_check(run->graph->mapping, TD_OK)); /* ids and names are read in it, unless they were copied */
     TD_TRY(td_outfile_commit(file));
 done:
     td_outfile_close(file);

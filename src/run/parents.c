@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "store/checks.h"
 
 /* The bits of a value of 4 or 8 bytes. */
 static uint64_t bits_of(const td_run *run, const void *values, uint32_t v)
@@ -58,6 +59,7 @@ td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const void
     uint32_t *stack;
     td_status status = TD_OK;
     uint64_t solved = 0, top = 0, open = td_run_parents_open(run, values);
+    if (open > 0) TD_CHECK(td_checks_lists(run->graph, true, NULL));
     TD_CHECK(TD_NEW(&stack, run->graph->vertices, "search for parents"));
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         if (run->parents[v] != TD_NO_VERTEX) stack[top++] = v;

@@ -165,10 +165,15 @@ static td_status check_weights_of(void *context, uint64_t begin, uint64_t end, i
     return TD_OK;
 }
 
+bool td_run_looks_at_weights(const td_program_info *info, const td_graph *graph)
+{
+    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE || !info->non_negative) return false;
+    return !(graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive));
+}
+
 static td_status check_weights(const td_program_info *info, const td_graph *graph, td_pool *pool)
 {
-    if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE || !info->non_negative) return TD_OK;
-    if (graph->weight_min > 0 || (graph->weight_min >= 0 && !info->positive)) return TD_OK;
+    if (!td_run_looks_at_weights(info, graph)) return TD_OK;
     weight_check self = {graph, info, info->positive};
     return td_graph_for_vertices(graph, TD_LIST_OUT, TD_WITH_WEIGHTS, pool, 4096, check_weights_of, &self);
 }
@@ -290,6 +295,7 @@ static td_status check_infinities(td_run *run, td_pool *pool)
 {
     const td_graph *graph = run->graph;
     if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
+    TD_CHECK(td_checks_lists(graph, false, pool));
     return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
 }
 

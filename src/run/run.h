@@ -293,6 +293,9 @@ bool td_run_strict(const td_program *program, const td_run_options *options);
 /* Whether TD_MODE_ASYNC is possible and makes a difference. */
 bool td_program_has_async(const td_program *program);
 
+/* Whether td_run_create reads the weights to find one that the program refuses. */
+bool td_run_looks_at_weights(const td_program_info *info, const td_graph *graph);
+
 td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
 
 /* Refuses distances that have become too large for their type. */

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "base/sort.h"
+#include "store/checks.h"
 
 #include <stdlib.h>
 
@@ -103,6 +104,7 @@ td_status td_sweep_end_forest(td_run *run, td_pool *pool)
 {
     gathering self = {.run = run};
     TD_CHECK(td_sweep_sort_edges(run, pool));
+    TD_CHECK(td_checks_lists(run->graph, true, pool)); /* the result names edges of the lists */
     TD_CHECK(td_pool_for(pool, PARTS, 1, add_weights, &self));
     run->total_weight = 0;
     for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];

@@ -1,122 +1,167 @@
 #include "store/checks.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "base/mapping.h"
 #include "store/packed_file.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 _Static_assert(TD_CHECKS_BLOCK == TD_PACKED_BLOCK, "a block has one checksum");
 
 struct td_checks {
+    td_graph *graph;                 /* the graph of the file; its pattern shares the lists */
     td_packed *packed;               /* its header and checksums */
-    atomic_bool passed[TD_SECTIONS]; /* sections whose blocks have been checked */
+    void *sections[TD_SECTIONS];     /* copies in memory, or parts of the mapping */
+    atomic_bool copied[TD_SECTIONS];
+    pthread_mutex_t lock;            /* of a section that is being copied */
     _Atomic uint64_t bytes;
 };
 
 void td_checks_destroy(td_checks *checks)
 {
     if (checks == NULL) return;
+    for (int kind = 0; kind < TD_SECTIONS; kind++)
+        if (checks->copied[kind]) td_free(checks->sections[kind]);
     td_packed_close(checks->packed);
+    pthread_mutex_destroy(&checks->lock);
     td_free(checks);
 }
 
 uint64_t td_checks_done(const td_graph *graph) { return graph->checks != NULL ? graph->checks->bytes : 0; }
 
-static const char *data_of(const td_graph *graph, td_section_kind kind)
+static const char *data_of(const td_checks *checks, td_section_kind kind)
 {
-    return graph->mapping->base + graph->checks->packed->info.sections[kind].offset;
+    return checks->graph->mapping->base + checks->packed->info.sections[kind].offset;
 }
 
-/* One section, by all workers. */
+/* Whole sections, which all workers read, and check where they are in memory: a file that changes later changes nothing
+ * of them. */
 
-typedef struct section_check {
-    const td_graph *graph;
-    td_section_kind kind;
-} section_check;
-
-static td_status check_blocks(void *context, uint64_t begin, uint64_t end, int worker)
+static bool is_list(td_section_kind kind)
 {
-    (void)worker;
-    const section_check *self = context;
-    td_checks *checks = self->graph->checks;
-    uint64_t padded = td_packed_padded(checks->packed->info.sections[self->kind].bytes);
-    uint64_t at = begin * TD_PACKED_BLOCK, last = end * TD_PACKED_BLOCK < padded ? end * TD_PACKED_BLOCK : padded;
-    atomic_fetch_add_explicit(&checks->bytes, last - at, memory_order_relaxed);
-    return td_packed_verify_content(checks->packed, self->kind, begin, data_of(self->graph, self->kind) + at,
-                                    last - at);
+    return kind == TD_SECTION_OUT_TARGETS || kind == TD_SECTION_IN_TARGETS || kind == TD_SECTION_OUT_WEIGHTS ||
+           kind == TD_SECTION_IN_WEIGHTS;
 }
 
-static td_status check_section(const td_graph *graph, td_section_kind kind, td_pool *pool)
+/* Gives the graph a copy. Other threads may upload the list meanwhile, from the mapping: it stays, and they check what
+ * they copy. */
+static void attach_list(td_checks *checks, td_section_kind kind)
 {
-    section_check self = {graph, kind};
-    const td_section *section = &graph->checks->packed->info.sections[kind];
-    if (section->element == 0 || graph->checks->passed[kind]) return TD_OK;
-    td_status status = td_pool_for(pool, td_section_blocks(section), TD_RUN_BLOCKS, check_blocks, &self);
-    TD_CHECK(td_mapping_check(graph->mapping, status)); /* zeros in place of a file's end have wrong checksums */
-    graph->checks->passed[kind] = true;
+    td_graph *graph = checks->graph, *pattern = graph->pattern;
+    void *copy = checks->sections[kind];
+    bool out = kind == TD_SECTION_OUT_TARGETS || kind == TD_SECTION_OUT_WEIGHTS;
+    td_adjacency *of[] = {out ? &graph->out : &graph->in, out && graph->symmetric ? &graph->in : NULL,
+                          out && pattern != NULL ? &pattern->out : NULL, out && pattern != NULL ? &pattern->in : NULL};
+    bool targets = kind == TD_SECTION_OUT_TARGETS || kind == TD_SECTION_IN_TARGETS;
+    for (int i = 0; i < 4; i++) {
+        if (of[i] != NULL && targets) of[i]->targets = copy;
+        else if (of[i] != NULL && i < 2) of[i]->weights = copy; /* the pattern has none */
+    }
+}
+
+static td_status read_section(td_checks *checks, td_section_kind kind, td_pool *pool)
+{
+    void *copy = NULL;
+    td_account *before = td_account_enter(td_account_of(checks->graph));
+    td_status status = td_packed_section(checks->packed, kind, &copy, pool);
+    (void)td_account_enter(before);
+    status = td_mapping_check(checks->graph->mapping, status);
+    if (status != TD_OK) {
+        td_free(copy);
+        return status;
+    }
+    checks->bytes += td_packed_padded(checks->packed->info.sections[kind].bytes);
+    checks->sections[kind] = copy;
+    if (is_list(kind)) attach_list(checks, kind);
+    checks->copied[kind] = true;
     return TD_OK;
+}
+
+static td_status copy_section(td_checks *checks, td_section_kind kind, td_pool *pool)
+{
+    td_status status = TD_OK;
+    if (checks->packed->info.sections[kind].bytes == 0 || checks->copied[kind]) return TD_OK;
+    pthread_mutex_lock(&checks->lock);
+    if (!checks->copied[kind]) status = read_section(checks, kind, pool);
+    pthread_mutex_unlock(&checks->lock);
+    return status;
 }
 
 td_status td_checks_lists(const td_graph *graph, bool weights, td_pool *pool)
 {
-    if (graph->checks == NULL) return TD_OK;
-    TD_CHECK(check_section(graph, TD_SECTION_OUT_TARGETS, pool));
-    TD_CHECK(check_section(graph, TD_SECTION_IN_TARGETS, pool));
+    td_checks *checks = graph->checks;
+    if (checks == NULL) return TD_OK;
+    TD_CHECK(copy_section(checks, TD_SECTION_OUT_TARGETS, pool));
+    TD_CHECK(copy_section(checks, TD_SECTION_IN_TARGETS, pool));
     if (!weights) return TD_OK;
-    TD_CHECK(check_section(graph, TD_SECTION_OUT_WEIGHTS, pool));
-    return check_section(graph, TD_SECTION_IN_WEIGHTS, pool);
+    TD_CHECK(copy_section(checks, TD_SECTION_OUT_WEIGHTS, pool));
+    return copy_section(checks, TD_SECTION_IN_WEIGHTS, pool);
 }
 
 /* Piece by piece. */
 
-static td_section_kind kind_of(const td_graph *graph, const void *array)
+static td_section_kind kind_of(const td_checks *checks, const void *array)
 {
-    static const td_section_kind kinds[] = {TD_SECTION_OUT_TARGETS, TD_SECTION_IN_TARGETS, TD_SECTION_OUT_WEIGHTS,
-                                            TD_SECTION_IN_WEIGHTS};
-    for (size_t i = 0; graph->checks != NULL && i < sizeof kinds / sizeof *kinds; i++)
-        if (graph->checks->packed->info.sections[kinds[i]].element != 0 && array == data_of(graph, kinds[i]))
-            return kinds[i];
+    for (td_section_kind kind = 0; checks != NULL && kind < TD_SECTIONS; kind++)
+        if (is_list(kind) && checks->packed->info.sections[kind].element != 0 && array == data_of(checks, kind))
+            return kind;
     return TD_SECTIONS;
 }
 
 bool td_checks_pending(const td_graph *graph, const void *array)
 {
-    td_section_kind kind = kind_of(graph, array);
-    return kind != TD_SECTIONS && !graph->checks->passed[kind];
+    return kind_of(graph->checks, array) != TD_SECTIONS;
 }
 
 uint64_t td_checks_bytes(const td_graph *graph, const void *array, uint64_t at, uint64_t bytes)
 {
-    const td_section *section = &graph->checks->packed->info.sections[kind_of(graph, array)];
+    const td_checks *checks = graph->checks;
+    const td_section *section = &checks->packed->info.sections[kind_of(checks, array)];
     return at + bytes < section->bytes ? bytes : td_packed_padded(section->bytes) - at;
 }
 
 td_status td_checks_piece(const td_graph *graph, const void *array, uint64_t at, const void *copy, uint64_t bytes)
 {
     td_checks *checks = graph->checks;
+    td_section_kind kind = kind_of(checks, array);
     atomic_fetch_add_explicit(&checks->bytes, bytes, memory_order_relaxed);
-    td_section_kind kind = kind_of(graph, array);
     return td_mapping_check(graph->mapping, td_packed_verify_content(checks->packed, kind, at / TD_PACKED_BLOCK, copy,
                                                                      bytes));
 }
 
-void td_checks_passed(const td_graph *graph, const void *array)
+td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool)
 {
-    td_section_kind kind = kind_of(graph, array);
-    if (kind != TD_SECTIONS) graph->checks->passed[kind] = true;
+    td_section_kind kind = kind_of(graph->checks, *array);
+    if (kind == TD_SECTIONS) return TD_OK;
+    TD_CHECK(copy_section(graph->checks, kind, pool));
+    *array = graph->checks->sections[kind];
+    return TD_OK;
 }
 
 /* Opening. */
 
-static td_status check_vertices(td_graph *graph, td_pool *pool)
+static td_status copy_names(td_checks *checks, td_pool *pool)
 {
-    static const td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, TD_SECTION_IDS,
-                                            TD_SECTION_NAMES};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) TD_CHECK(check_section(graph, kinds[i], pool));
-    return td_mapping_check(graph->mapping, td_graph_check_vertices(graph, pool));
+    td_graph *graph = checks->graph;
+    TD_CHECK(copy_section(checks, TD_SECTION_NAMES, pool));
+    char *text = checks->sections[TD_SECTION_NAMES];
+    checks->copied[TD_SECTION_NAMES] = false; /* the names own it */
+    checks->sections[TD_SECTION_NAMES] = NULL;
+    return td_packed_attach_names(graph, checks->packed, text, false);
 }
 
+static td_status copy_vertices(td_checks *checks, td_pool *pool)
+{
+    static const td_section_kind kinds[] = {TD_SECTION_OUT_OFFSETS, TD_SECTION_IN_OFFSETS, TD_SECTION_IDS};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) TD_CHECK(copy_section(checks, kinds[i], pool));
+    td_packed_attach(checks->graph, checks->sections);
+    if (checks->packed->info.name_bytes > 0) TD_CHECK(copy_names(checks, pool));
+    return td_graph_check_vertices(checks->graph, pool);
+}
+
+/* Takes the packed file, also on failure. */
 static td_status open_checks(td_graph *graph, td_packed *packed)
 {
     td_status status = TD_NEW_ZEROED(&graph->checks, 1, "checks of a mapped graph");
@@ -124,7 +169,12 @@ static td_status open_checks(td_graph *graph, td_packed *packed)
         td_packed_close(packed);
         return status;
     }
-    graph->checks->packed = packed;
+    td_checks *checks = graph->checks;
+    *checks = (td_checks){.graph = graph, .packed = packed};
+    pthread_mutex_init(&checks->lock, NULL);
+    for (int kind = 0; kind <= TD_SECTION_IN_WEIGHTS; kind++)
+        if (packed->info.sections[kind].element != 0)
+            checks->sections[kind] = (void *)(uintptr_t)data_of(checks, (td_section_kind)kind);
     return td_packed_load_checksums(packed);
 }
 
@@ -133,15 +183,18 @@ td_status td_packed_map_unchecked(td_graph **out, const char *path, td_pool *poo
     td_status status = TD_OK;
     td_graph *graph = NULL;
     td_packed *packed = NULL;
-    TD_CHECK(td_packed_map(&graph, path));
     TD_TRY(td_packed_open(&packed, path));
-    TD_TRY(open_checks(graph, packed));
-    if (graph->build_id != packed->info.build_id) TD_TRY(td_fail(TD_IO, "%s was replaced while it was opened", path));
-    TD_TRY(check_vertices(graph, pool));
+    TD_TRY(td_packed_new_graph(&graph, packed));
+    TD_TRY(td_packed_map_file(graph, packed));
+    td_packed *taken = packed;
+    packed = NULL;
+    TD_TRY(open_checks(graph, taken));
+    TD_TRY(copy_vertices(graph->checks, pool));
     TD_TRY(td_graph_share_pattern(graph)); /* which has the checks, too */
     *out = graph;
     graph = NULL;
 done:
     td_graph_destroy(graph);
+    td_packed_close(packed);
     return status;
 }

@@ -112,7 +112,7 @@ void td_graph_destroy(td_graph *graph)
     td_graph_destroy(graph->simple);
     td_paged_close(graph->paged, graph);
     td_checks_destroy(graph->checks);
-    if (graph->mapping != NULL) {
+    if (graph->mapping != NULL && !graph->borrowed.all) {
         td_mapping_end(graph->mapping);
         td_free(graph->mapping);
     } else if (!graph->borrowed.all)

@@ -493,7 +493,7 @@ static td_status map_spots(const td_packed *packed, char *base)
     return TD_OK;
 }
 
-static td_status map_file(td_graph *graph, const td_packed *packed)
+td_status td_packed_map_file(td_graph *graph, const td_packed *packed)
 {
     const td_packed_info *info = &packed->info;
     TD_CHECK(TD_NEW_ZEROED(&graph->mapping, 1, "mapping of a graph"));
@@ -511,7 +511,7 @@ static td_status map_sections(td_graph *graph, const td_packed *packed)
 {
     const td_packed_info *info = &packed->info;
     void *sections[TD_SECTIONS] = {NULL};
-    TD_CHECK(map_file(graph, packed));
+    TD_CHECK(td_packed_map_file(graph, packed));
     for (int kind = 0; kind < TD_SECTIONS; kind++)
         if (info->sections[kind].element != 0) sections[kind] = graph->mapping->base + info->sections[kind].offset;
     td_packed_attach(graph, sections);

@@ -146,6 +146,9 @@ td_status td_packed_read(const td_packed *packed, td_section_kind kind, uint64_t
 td_status td_packed_verify_content(const td_packed *packed, td_section_kind kind, uint64_t first_block,
                                    const void *data, uint64_t bytes);
 
+/* Maps all of the file; the graph ends the mapping. */
+td_status td_packed_map_file(td_graph *graph, const td_packed *packed);
+
 /* A graph with the header's values and no arrays; then its arrays, by section. */
 td_status td_packed_new_graph(td_graph **out, const td_packed *packed);
 void td_packed_attach(td_graph *graph, void *const sections[TD_SECTIONS]);

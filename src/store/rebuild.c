@@ -4,6 +4,7 @@
 #include "store/builder.h"
 
 #include "base/log.h"
+#include "base/mapping.h"
 #include "store/vertex_names.h"
 
 #include <pthread.h>
@@ -66,7 +67,7 @@ static void let_go(const td_graph *graph, const void *array, uint64_t element, u
     enum { PAGE = 4096 };
     uintptr_t from = ((uintptr_t)array + begin * element + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     uintptr_t to = ((uintptr_t)array + end * element) & ~(uintptr_t)(PAGE - 1);
-    if (graph->mapping != NULL && from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+    if (td_mapping_holds(graph->mapping, array) && from < to) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 static td_status deliver_range(void *context, uint64_t begin, uint64_t end, int worker)

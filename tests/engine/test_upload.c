@@ -6,6 +6,7 @@
 #include "device/kinds.h"
 #include "device/warm.h"
 #include "gpu/upload.h"
+#include "planner/plan.h"
 #include "run/result.h"
 #include "store/builder.h"
 #include "store/checks.h"
@@ -81,12 +82,17 @@ TEST(mapped_lists_are_checked_once_and_give_the_same_results)
                 uint64_t out = padded(&info, TD_SECTION_OUT_TARGETS), in = padded(&info, TD_SECTION_IN_TARGETS);
                 if (weights) out += padded(&info, TD_SECTION_OUT_WEIGHTS), in += padded(&info, TD_SECTION_IN_WEIGHTS);
                 bool skips_in = e == 0 && weights; /* the GPU only pushes along them */
-                CHECK_EQ(td_checks_done(mapped), vertex_bytes(&info) + out + (skips_in ? 0 : in));
+                uint64_t all = vertex_bytes(&info) + out + (skips_in ? 0 : in);
+                if (e == 0 && p == 2) all += out + in; /* for the edges of the forest */
+                CHECK_EQ(td_checks_done(mapped), all);
+                bool in_file = td_checks_pending(mapped, mapped->out.targets);
+                /* What the host reads is in memory: edges of a forest, and lists to be joined, too. */
+                CHECK_EQ(in_file, e == 0 && p != 2 && !(p == 3 && directed));
                 CHECK_OK(td_checks_lists(mapped, true, pool)); /* the rest, once */
+                uint64_t done = td_checks_done(mapped);
                 CHECK_OK(td_checks_lists(mapped, true, pool));
-                CHECK_EQ(td_checks_done(mapped), vertex_bytes(&info) + padded(&info, TD_SECTION_OUT_TARGETS) +
-                         padded(&info, TD_SECTION_IN_TARGETS) + padded(&info, TD_SECTION_OUT_WEIGHTS) +
-                         padded(&info, TD_SECTION_IN_WEIGHTS));
+                CHECK_EQ(td_checks_done(mapped), done);
+                CHECK(!td_checks_pending(mapped, mapped->in.weights));
                 td_gpu_upload_limits(0, 0);
                 td_graph_destroy(mapped);
             }
@@ -140,6 +146,217 @@ TEST(a_file_that_shrinks_before_its_lists_are_read_is_an_error)
         td_graph_destroy(mapped);
         td_mapping_forget();
     }
+}
+
+/* Opens the file for bfs on an emulated GPU, which maps it. */
+static td_graph *open_mapped(td_session *session, const char *path)
+{
+    td_graph *graph = NULL;
+    td_request request = {.size = sizeof request, .engine = "resident", .devices = narrow_gpu(), .has_source = true};
+    CHECK_OK(td_graph_open_for(session, path, NULL, "bfs", &request, &graph));
+    CHECK(graph->mapping != NULL);
+    return graph;
+}
+
+static uint64_t sum_from(td_session *session, const td_graph *graph, const char *engine)
+{
+    td_request request = {.size = sizeof request, .engine = engine, .has_source = true};
+    td_summary summary = {.size = sizeof summary};
+    td_result *result = NULL;
+    if (strcmp(engine, "resident") == 0) request.devices = narrow_gpu();
+    CHECK_OK(td_session_run(session, graph, "bfs", &request, &result));
+    CHECK_OK(td_result_summarise(session, result, &summary));
+    CHECK_OK(td_result_save(session, result, test_path("levels.tsv"), NULL));
+    td_result_destroy(result);
+    return summary.digest;
+}
+
+/* Overwrites all targets in place. */
+static void overwrite(const char *path, const td_packed_info *info)
+{
+    const td_section *section = &info->sections[TD_SECTION_OUT_TARGETS];
+    char *wild = malloc(section->bytes);
+    int file = open(path, O_WRONLY);
+    memset(wild, 0xff, section->bytes);
+    usleep(20000); /* times of files advance in steps of some milliseconds */
+    CHECK_EQ(pwrite(file, wild, section->bytes, (off_t)section->offset), (ssize_t)section->bytes);
+    close(file);
+    free(wild);
+}
+
+/* A file that is overwritten in place gives an error, and nothing follows what stands in it now: not before the first
+ * upload, not for a second one, not on the CPU; degrees stay those of the file that was opened. */
+TEST(a_file_overwritten_in_place_is_an_error_and_leads_nowhere)
+{
+    for (int way = 0; way < 6; way++) {
+        td_packed_info info;
+        td_graph *mapped = NULL;
+        td_run *run = NULL;
+        const char *path = write_graph(false, &info), *engine = way % 3 == 2 ? "cpu" : "resident";
+        td_gpu_upload_limits(way % 3 == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+        CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+        td_run_options options = options_for(engine, mapped, "bfs");
+        if (way >= 3) td_run_destroy(run_of("bfs", mapped, options, ""));
+        bool copied = !td_checks_pending(mapped, mapped->out.targets);
+        uint64_t degree = td_degree(&mapped->out, 7);
+        overwrite(path, &info);
+        CHECK_EQ(copied, way >= 4);
+        td_status status = try_run(&run, "bfs", mapped, options, "");
+        CHECK_EQ(status, copied ? TD_OK : TD_IO);
+        if (status != TD_OK) CHECK_CONTAINS(td_last_message(), "upload.tg was written to while it was read");
+        td_run_destroy(run);
+        CHECK_STATUS(td_mapping_check(mapped->mapping, TD_OK), TD_IO); /* what the API says of the run's end */
+        CHECK_EQ(td_degree(&mapped->out, 7), degree);
+        td_gpu_upload_limits(0, 0);
+        td_graph_destroy(mapped);
+        td_mapping_forget();
+    }
+}
+
+/* A new file under the old name is another one. */
+TEST(a_file_that_is_replaced_by_a_rename_stays_readable)
+{
+    td_packed_info info;
+    td_graph *mapped = NULL;
+    const char *path = write_graph(false, &info);
+    CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+    uint64_t digest = digest_of("resident", "bfs", mapped);
+    CHECK(write_graph(true, &info) != NULL);
+    CHECK_EQ(digest_of("cpu", "bfs", mapped), digest);
+    CHECK_OK(td_mapping_check(mapped->mapping, TD_OK));
+    td_graph_destroy(mapped);
+}
+
+/* Also what reads the result later: nothing is written from a file that changed. */
+TEST(results_of_a_file_that_has_changed_are_not_told)
+{
+    td_packed_info info;
+    td_session *session = NULL;
+    td_result *result = NULL;
+    uint32_t vertices[3];
+    double values[3];
+    uint64_t count;
+    const char *path = write_graph(false, &info);
+    td_request request = {.size = sizeof request, .engine = "cpu", .has_source = true};
+    td_graph_options options = {.size = sizeof options, .edges = TD_PLACE_MAPPED, .check = true};
+    td_summary summary = {.size = sizeof summary};
+    td_graph *mapped = NULL;
+    CHECK_OK(td_session_create(2, &session));
+    CHECK_OK(td_graph_open(session, path, &options, &mapped));
+    CHECK_OK(td_session_run(session, mapped, "bfs", &request, &result));
+    CHECK_OK(td_result_top(session, result, 3, vertices, values, &count));
+    CHECK(truncate(path, (off_t)info.sections[TD_SECTION_OUT_TARGETS].offset) == 0);
+    CHECK_STATUS(td_result_top(session, result, 3, vertices, values, &count), TD_IO);
+    CHECK_STATUS(td_result_summarise(session, result, &summary), TD_IO);
+    CHECK_STATUS(td_result_verify(session, result), TD_IO);
+    CHECK_STATUS(td_result_save(session, result, test_path("never.tsv"), NULL), TD_IO);
+    CHECK_CONTAINS(td_last_message(), "upload.tg became shorter");
+    CHECK(access(test_path("never.tsv"), F_OK) != 0);
+    td_result_destroy(result);
+    td_graph_destroy(mapped);
+    td_session_destroy(session);
+    td_mapping_forget();
+}
+
+/* Questions about single edges get checked lists, or an error. */
+TEST(edges_of_a_mapped_graph_are_told_after_a_check)
+{
+    for (int damaged = 0; damaged < 2; damaged++) {
+        td_packed_info info;
+        td_session *session = NULL;
+        td_edge edge;
+        uint32_t targets[200];
+        uint64_t count = 1;
+        td_graph_parts parts = {.size = sizeof parts};
+        const char *path = write_graph(true, &info);
+        td_status wanted = damaged ? TD_CORRUPT : TD_OK;
+        if (damaged) damage(path, &info.sections[TD_SECTION_OUT_TARGETS]);
+        CHECK_OK(td_session_create(1, &session));
+        td_graph *mapped = open_mapped(session, path);
+        CHECK(td_degree(&mapped->out, 7) > 0 && td_degree(&mapped->out, 7) <= 200);
+        CHECK(td_checks_pending(mapped, mapped->out.targets));
+        CHECK_EQ(td_graph_targets(mapped, 7, &count, NULL) == NULL, damaged);
+        CHECK_EQ(count, damaged ? 0 : td_degree(&mapped->out, 7));
+        CHECK_STATUS(td_graph_read_targets(mapped, 7, targets), wanted);
+        CHECK_STATUS(td_graph_edge(mapped, 0, &edge), wanted);
+        CHECK_STATUS(td_graph_describe_parts(mapped, &parts), wanted);
+        CHECK_EQ(td_checks_pending(mapped, mapped->out.targets), damaged);
+        CHECK_EQ(parts.targets != NULL, !damaged);
+        td_graph_destroy(mapped);
+        td_session_destroy(session);
+    }
+}
+
+static bool maps(td_session *session, const char *path, const char *engine)
+{
+    td_graph *graph = NULL;
+    td_request request = {.size = sizeof request, .engine = engine, .has_source = true};
+    if (strcmp(engine, "cpu") != 0) request.devices = narrow_gpu();
+    CHECK_OK(td_graph_open_for(session, path, NULL, "bfs", &request, &graph));
+    bool mapped = graph->mapping != NULL;
+    td_graph_destroy(graph);
+    return mapped;
+}
+
+/* The CPU's lists are copied, and those of a striped file. */
+TEST(only_what_a_gpu_copies_is_mapped)
+{
+    td_packed_info info;
+    td_session *session = NULL;
+    td_graph *graph = NULL;
+    const char *path = write_graph(false, &info);
+    char striped[512];
+    snprintf(striped, sizeof striped, "%s", test_path("striped.tg"));
+    CHECK_OK(td_session_create(2, &session));
+    CHECK_OK(td_graph_open(session, path, NULL, &graph));
+    CHECK_OK(td_packed_write_striped(graph, striped, test_folder(), pool));
+    td_graph_destroy(graph);
+    CHECK(maps(session, path, "resident"));
+    CHECK(maps(session, path, "auto")); /* a GPU is among the devices */
+    CHECK(!maps(session, path, "cpu"));
+    CHECK(!maps(session, path, "stream"));
+    CHECK(!maps(session, striped, "resident"));
+    CHECK(td_engine_expected("resident", NULL, NULL, path) == td_engine_named("resident"));
+    CHECK(td_engine_expected(NULL, NULL, NULL, path) == td_engine_named("cpu")); /* little work, GPU or not */
+    CHECK(td_engine_expected("auto", narrow_gpu(), NULL, path) == td_engine_named("resident"));
+    td_session_destroy(session);
+}
+
+/* By the edges of a .tg, by the length of others. */
+TEST(a_file_is_large_by_its_edges)
+{
+    td_packed_info info;
+    const char *text = test_path("large.txt");
+    CHECK(!td_plan_is_large(write_graph(false, &info)));
+    test_write_file(text, "1 2\n", 4);
+    CHECK(!td_plan_is_large(text));
+    CHECK(truncate(text, (off_t)1 << 27) == 0);
+    CHECK(td_plan_is_large(text));
+    CHECK(!td_plan_is_large(test_path("absent")));
+}
+
+TEST(a_mapped_graph_can_be_reversed)
+{
+    td_packed_info info;
+    td_session *session = NULL;
+    td_graph *loaded = NULL, *turned_loaded = NULL, *turned = NULL;
+    const char *path = write_graph(true, &info);
+    CHECK_OK(td_session_create(3, &session));
+    CHECK_OK(td_graph_open(session, path, NULL, &loaded));
+    CHECK_OK(td_graph_reversed(session, loaded, &turned_loaded));
+    for (int e = 0; e < 2; e++) {
+        td_graph *mapped = open_mapped(session, path);
+        CHECK_OK(td_graph_reversed(session, mapped, &turned));
+        uint64_t digest = sum_from(session, turned, e == 0 ? "cpu" : "resident");
+        CHECK_EQ(digest, sum_from(session, turned_loaded, "cpu"));
+        CHECK(digest != sum_from(session, loaded, "cpu"));
+        CHECK_OK(td_graph_save(session, turned, test_path("turned.tg"), NULL));
+        td_graph_destroy(turned);
+        td_graph_destroy(mapped);
+    }
+    td_graph_destroy(turned_loaded);
+    td_graph_destroy(loaded);
+    td_session_destroy(session);
 }
 
 TEST(failing_allocations_and_devices_leave_nothing_behind)

@@ -244,6 +244,29 @@ TEST(a_load_never_yields_offsets_or_targets_outside_the_graph)
     td_graph_destroy(graph);
 }
 
+/* The message that refuses a negative weight names the edge's end, by its id: a run checks the lists of a mapped file
+ * before. */
+TEST(a_run_never_follows_a_forged_target_to_name_an_edge)
+{
+    td_graph *graph = sample_graph((sample){.vertices = 40, .edges = 100, .weights = TD_WEIGHT_F32, .sparse_ids = true,
+                                            .seed = 3});
+    td_session *session = NULL;
+    td_result *result = NULL;
+    td_request request = {.size = sizeof request, .engine = "resident", .devices = "emu", .has_source = true,
+                          .source = graph->ids[0]};
+    const char *path = test_path("negative.tg");
+    uint32_t wild[100];
+    memset(wild, 0xff, sizeof wild);
+    forge(path, graph, TD_SECTION_OUT_TARGETS, 0, wild, sizeof wild);
+    td_graph_destroy(graph);
+    CHECK_OK(td_session_create(1, &session));
+    CHECK_OK(td_graph_open_for(session, path, NULL, "sssp", &request, &graph)); /* maps it */
+    CHECK_STATUS(td_session_run(session, graph, "sssp", &request, &result), TD_CORRUPT);
+    CHECK_CONTAINS(td_last_message(), "number 0 of its out targets is 4294967295");
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST(a_check_finds_what_fits_its_checksums_but_not_the_graph)
 {
     td_graph *graph = sample_graph(PLAIN);
