@@ -18,7 +18,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     bool settles = program_of(of->program)->info->kind == TD_KIND_GAS && !program_of(of->program)->cpu[0].fused;
     if (graph->vertices > (circuit ? VERY_TINY - 1 : rounds ? MANY / 8 : MANY)) return 0;
     if (getenv("TANDEM_TEST_ALL") != NULL) return 37;
-    if (settles && graph->vertices > MANY / 8) return 0; /* differences are pushed for hundreds of rounds */
+    if (settles && graph->vertices > MANY / 20) return 0; /* differences are pushed for hundreds of rounds */
     if (circuit || settles || kind != awkward) return 7919;
     return graph->vertices <= TINY ? 2579 : 4271;
 }
