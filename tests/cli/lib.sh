@@ -21,7 +21,7 @@ skip() { # WHY
 
 # t ARGUMENTS: runs the tool, never longer than a minute (or $TANDEM_TEST_SECONDS); $status, $out, $err.
 t() {
-    timeout "${TANDEM_TEST_SECONDS:-60}" "$TANDEM" "$@" >"$folder/.out" 2>"$folder/.err" </dev/null
+    timeout "${TANDEM_TEST_SECONDS:-240}" "$TANDEM" "$@" >"$folder/.out" 2>"$folder/.err" </dev/null
     status=$?
     out=$(cat "$folder/.out")
     err=$(cat "$folder/.err")

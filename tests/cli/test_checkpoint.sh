@@ -97,7 +97,7 @@ equal "$(ls short)" checkpoint-00000001.tdck 'what another version left'
 
 # A limit on files: the run goes on.
 mkdir full
-out=$(trap '' XFSZ; ulimit -f 4; timeout 60 "$TANDEM" run kcore small.tg --checkpoint full --every 1 --top 1 2>&1)
+out=$(trap '' XFSZ; ulimit -f 4; timeout 240 "$TANDEM" run kcore small.tg --checkpoint full --every 1 --top 1 2>&1)
 contains "$out" 'the run goes on' 'a disk that is full'
 equal "$(printf '%s\n' "$out" | grep -c 'the run goes on')" 1 'warnings about it'
 equal "$(ls -A full)" '' 'what is left in the folder'

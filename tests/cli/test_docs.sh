@@ -50,7 +50,7 @@ obey() { # WHERE COMMAND
     if [[ $command == *'--resume state'* ]] && ! ls state/*.tdck >/dev/null 2>&1; then
         "$TANDEM" run pagerank "$(grep -o '[a-z]*\.tg' <<<"$command")" --checkpoint state --every 1 --quiet
     fi
-    PATH=$(dirname "$TANDEM"):$PATH timeout "${TANDEM_TEST_SECONDS:-60}" bash -o pipefail -c "$command" \
+    PATH=$(dirname "$TANDEM"):$PATH timeout "${TANDEM_TEST_SECONDS:-240}" bash -o pipefail -c "$command" \
         >.out 2>.err </dev/null
     status=$?
     if [ $status -eq 0 ]; then good; else bad "$where: '$command' ends with $status: $(tail -2 .err)"; fi

@@ -103,7 +103,7 @@ shrink() { # FILE BYTES COMMAND: the file is cut while the command reads it; sev
     shift 2
     for delay in 0.01 0.03 0.06 0.1; do
         cp "large.${file##*.}" "$file"
-        timeout 60 "$TANDEM" "$@" --threads 1 >.out 2>.err &
+        timeout 240 "$TANDEM" "$@" --threads 1 >.out 2>.err &
         sleep $delay
         truncate -s "$bytes" "$file"
         wait $!

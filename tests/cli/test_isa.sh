@@ -22,7 +22,7 @@ done
 
 # played MODEL LEVEL: what a processor of that model takes, and that a run works there.
 played() {
-    timeout "${TANDEM_TEST_SECONDS:-60}" qemu-x86_64 -cpu "$1" "$TANDEM" run pagerank graph.tg --iterations 3 --verify \
+    timeout "${TANDEM_TEST_SECONDS:-240}" qemu-x86_64 -cpu "$1" "$TANDEM" run pagerank graph.tg --iterations 3 --verify \
         --threads 2 --json --quiet >.out 2>.err
     status=$?
     equal "$status" 0 "a run on a $1 ends with (it says: $(grep -v 'TCG doesn' .err))"

@@ -5,7 +5,7 @@
 piped() { # FILE ARGUMENTS
     local file=$1
     shift
-    cat "$file" | timeout "${TANDEM_TEST_SECONDS:-60}" "$TANDEM" "$@" >"$folder/.out" 2>"$folder/.err"
+    cat "$file" | timeout "${TANDEM_TEST_SECONDS:-240}" "$TANDEM" "$@" >"$folder/.out" 2>"$folder/.err"
     status=$?
     out=$(cat "$folder/.out")
     err=$(cat "$folder/.err")

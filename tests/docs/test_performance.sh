@@ -4,7 +4,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../cli/lib.sh"
 
 performance() {
-    SMALL=1 REPEAT=1 MACHINE='a test' PAGE=$folder/page.md timeout 60 bash "$top/scripts/performance.sh" "$@" 2>.err
+    SMALL=1 REPEAT=1 MACHINE='a test' PAGE=$folder/page.md timeout 240 bash "$top/scripts/performance.sh" "$@" 2>.err
 }
 
 listed=$(performance list | awk '{ print $1 }' | sort)
