@@ -139,7 +139,14 @@ done:
 }
 
 uint64_t td_input_decoder_bytes(const td_input *input) { return input->decoder_bytes; }
-td_decoding td_input_decoding(const td_input *input) { return input->decoding; }
+
+void td_input_add_decoding(const td_input *input, td_decoding *sum)
+{
+    const td_decoding *mine = &input->decoding;
+    if (mine->format == NULL) return;
+    *sum = (td_decoding){mine->format, mine->library, sum->members + mine->members, sum->parallel + mine->parallel,
+                         sum->content + mine->content};
+}
 
 td_status td_input_head(td_input *input, const char **text, size_t *bytes)
 {

@@ -33,7 +33,7 @@ typedef struct td_decoding {
     uint64_t parallel;            /* of these, those that workers decoded side by side */
     uint64_t content;             /* bytes of the content */
 } td_decoding;
-td_decoding td_input_decoding(const td_input *input); /* by the last td_input_pieces */
+void td_input_add_decoding(const td_input *input, td_decoding *sum); /* by the last td_input_pieces */
 
 /* The first bytes of the (decompressed) content, up to 64 KiB, at least that
  * many if there are. Valid until close. Also for a header to be parsed at once. */

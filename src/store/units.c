@@ -192,7 +192,7 @@ static td_unit zstd_find(const td_units *units)
         bool skippable = (at[0] & 0xf0) == 0x50 && memcmp(at + 1, "\x2a\x4d\x18", 3) == 0;
         size_t length = 2 * ZSTD_HEADER + (size_t)little(at + ZSTD_HEADER, 4);
         if (!skippable || length > left) return none(units);
-        return (td_unit){.begin = units->position, .end = units->position + length};
+        return (td_unit){.begin = units->position, .end = units->position + length, .members = 1};
     }
     size_t length = zstd_header_bytes(at[ZSTD_HEADER]), checksum = at[ZSTD_HEADER] & 4 ? 4 : 0;
     for (bool last = false; !last && room <= units->most;) {
