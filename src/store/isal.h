@@ -8,7 +8,7 @@
 typedef struct td_isal td_isal;
 
 bool td_isal_found(void);
-uint64_t td_isal_bytes(void); /* of memory for one decoder */
+uint64_t td_isal_bytes(void); /* of memory for one decoder, and for the library */
 td_status td_isal_create(td_isal **out);
 void td_isal_destroy(td_isal *self); /* NULL is fine */
 

@@ -24,7 +24,7 @@ struct td_units {
     const uint8_t *data;
     size_t bytes, position;
     const char *path;
-    size_t group, most;
+    size_t group, most, probed; /* content: of joined members, of a unit, of the larger of the first two */
     td_unit held; /* the next unit, if it was found already */
     bool holds, isal;
     td_xz_blocks *blocks; /* of xz, and the next one */
@@ -326,6 +326,7 @@ td_status td_units_open(td_units **out, const void *data, size_t bytes, const ch
                         .isal = strcmp(td_decoder_library_of(data, bytes), "ISA-L") == 0};
     if (kind->open != NULL) TD_TRY(kind->open(units));
     if (td_units_next(units, &first) && units->holds) {
+        units->probed = first.room > units->held.room ? first.room : units->held.room;
         units->position = 0;
         units->next_block = 0;
         units->holds = false;
@@ -352,7 +353,7 @@ uint64_t td_units_decoder_bytes(const td_units *units)
 
 uint64_t td_units_largest(const td_units *units)
 {
-    size_t block = units->blocks != NULL ? td_xz_largest(units->blocks) : 0;
+    size_t block = units->blocks != NULL ? td_xz_largest(units->blocks) : units->probed;
     return block > units->group ? block : units->group;
 }
 

@@ -31,8 +31,8 @@ void td_units_close(td_units *units); /* NULL is fine */
 
 uint64_t td_units_decoder_bytes(const td_units *units); /* of memory that a worker's decoder takes */
 
-/* Content of the largest unit, as far as that is known: of gzip and zstd only the size of joined members. Units of more
- * than `most` are not found from here on. */
+/* Content of the largest unit, as far as that is known: of gzip and zstd those of the first two. Units of more than
+ * `most` are not found from here on. */
 uint64_t td_units_largest(const td_units *units);
 void td_units_limit(td_units *units, size_t most);
 
