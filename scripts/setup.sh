@@ -49,8 +49,8 @@ look() {
     cmake_new_enough || mandatory+=(cmake)
     have make || have ninja || mandatory+=(make)
     have ninja || optional+=(ninja-build)
-    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h isa-l/igzip_lib.h" \
-        -lz -lzstd -llzma -luring -lglpk && return
+    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h \
+        isa-l/igzip_lib.h" -lz -lzstd -llzma -luring -lglpk && return
     compiles zlib.h -lz || optional+=(zlib1g-dev)
     compiles zstd.h -lzstd || optional+=(libzstd-dev)
     compiles lzma.h -llzma || optional+=(liblzma-dev)

@@ -12,7 +12,7 @@ typedef struct td_decoder td_decoder;
 /* Whether these are the first bytes of something compressed, by its magic. */
 bool td_decoder_recognises(const void *data, size_t bytes);
 
-/* How they are compressed ("gzip", "zstd", "xz") and which library decodes them ("ISA-L", "zlib", "libzstd", "liblzma");
+/* How they are compressed ("gzip", "zstd", "xz") and which library decodes that ("ISA-L", "zlib", "libzstd", "liblzma");
  * NULL: not at all, or none does. */
 const char *td_decoder_format_of(const void *data, size_t bytes);
 const char *td_decoder_library_of(const void *data, size_t bytes);

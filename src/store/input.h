@@ -2,8 +2,8 @@
  *
  * Plain files are mapped; .gz, .zst and .xz (recognised by content, not name)
  * are decompressed by one thread while the others parse, or, if their blocks are independent of
- * each other, by all. Either way a reader gets pieces of whole lines, in any order, each with its index: the edges of piece i
- * go to chunk i, so that the result does not depend on the threads. The last line may
+ * each other, by all. Either way a reader gets pieces of whole lines, in any order, each with its index: the edges of
+ * piece i go to chunk i, so that the result does not depend on the threads. The last line may
  * lack its newline.
  */
 #ifndef TD_STORE_INPUT_H

@@ -12,7 +12,7 @@ uint64_t td_isal_bytes(void); /* of memory for one decoder, and for the library 
 td_status td_isal_create(td_isal **out);
 void td_isal_destroy(td_isal *self); /* NULL is fine */
 
-/* From one call to the next the input and the output go on where they stood; a new member begins after td_isal_reset. */
+/* From one call to the next input and output go on where they stood; a new member begins after td_isal_reset. */
 typedef struct td_isal_span {
     const uint8_t *in, *in_end; /* `in` moves behind what was consumed: at a member's end, exactly behind its trailer */
     char *out, *out_end;        /* `out` moves behind what was produced */

@@ -122,7 +122,8 @@ static td_status gzip_begin(td_unit_decoder *decoder)
 #ifdef TANDEM_HAVE_ZLIB
     decoder->gzip = (z_stream){.zalloc = td_zlib_new, .zfree = td_zlib_free};
     int code = inflateInit2(&decoder->gzip, 15 + 16);
-    if (code != Z_OK) return code == Z_MEM_ERROR ? TD_NO_MEMORY : td_fail(TD_INTERNAL, "zlib does not start (%d)", code);
+    if (code == Z_MEM_ERROR) return TD_NO_MEMORY;
+    if (code != Z_OK) return td_fail(TD_INTERNAL, "%s: zlib does not start (%d)", decoder->units->path, code);
 #endif
     return TD_OK;
 }
@@ -172,7 +173,8 @@ static td_status gzip_decode(td_unit_decoder *decoder, const td_unit *unit, char
 /* zstd (RFC 8878). */
 
 #ifdef TANDEM_HAVE_ZSTD
-enum { ZSTD_HEADER = 4, ZSTD_BLOCK_HEADER = 3, ZSTD_BLOCK_MOST = 128 << 10, ZSTD_RAW = 0, ZSTD_RLE = 1, ZSTD_RESERVED = 3 };
+enum { ZSTD_HEADER = 4, ZSTD_BLOCK_HEADER = 3, ZSTD_BLOCK_MOST = 128 << 10 };
+enum { ZSTD_RAW = 0, ZSTD_RLE = 1, ZSTD_RESERVED = 3 }; /* types of blocks */
 
 /* The frame's header: dictionary id, window and content size have the lengths that its first byte states. */
 static size_t zstd_header_bytes(uint8_t descriptor)
@@ -287,6 +289,11 @@ static const unit_kind *kind_of(const void *data, size_t bytes)
     return NULL;
 }
 
+static td_unit joined(const td_unit *a, const td_unit *b)
+{
+    return (td_unit){a->begin, b->end, a->room + b->room, a->members + b->members, a->first};
+}
+
 static bool find(td_units *units, td_unit *out)
 {
     if (units->position >= units->bytes) return false;
@@ -306,7 +313,7 @@ bool td_units_next(td_units *units, td_unit *unit)
     while (!units->holds && find(units, &next)) {
         units->holds = unit->room + next.room > units->group || next.end - unit->begin > MEMBER_BYTES;
         if (units->holds) units->held = next;
-        else *unit = (td_unit){unit->begin, next.end, unit->room + next.room, unit->members + next.members, unit->first};
+        else *unit = joined(unit, &next);
     }
     return true;
 }

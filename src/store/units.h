@@ -7,7 +7,7 @@
  *   zstd  the headers of a frame's blocks
  *   xz    the index at the end of every stream
  *
- * None of this is trusted. A unit counts only if decoding it from its first byte ends exactly at its last one; since the
+ * None of this is trusted. A unit counts only if decoding it from its first byte ends exactly at its last one; as the
  * first unit begins with the file, the units before a wrong one are what a sequential decoder would have produced. From
  * the wrong one on the caller uses a sequential decoder (td_units_resume), which decides what the file holds. */
 #ifndef TD_STORE_UNITS_H
@@ -38,7 +38,7 @@ void td_units_limit(td_units *units, size_t most);
 
 /* The next unit. False: what follows has none, up to the end of the file. One thread at a time. */
 bool td_units_next(td_units *units, td_unit *unit);
-size_t td_units_position(const td_units *units); /* where the units found so far end; that of the file: all is decoded */
+size_t td_units_position(const td_units *units); /* where the units found so far end; at the file's end: all is found */
 
 /* A sequential decoder for what follows byte `begin` of the file, where a unit begins or the last one ends, and with it
  * byte `content` of the content. */

@@ -40,7 +40,7 @@ static td_status add(td_xz_blocks *self, td_xz_block block)
     return TD_OK;
 }
 
-/* The stream that ends at `end`; its blocks are added last one first. *begin: where it begins, SIZE_MAX: there is none. */
+/* The stream that ends at `end`; its blocks are added last one first. *begin: where it begins; SIZE_MAX: there is none */
 static td_status read_stream(td_xz_blocks *self, const uint8_t *data, size_t end, size_t *begin)
 {
     td_status status = TD_OK;
@@ -48,16 +48,17 @@ static td_status read_stream(td_xz_blocks *self, const uint8_t *data, size_t end
     lzma_index *index = NULL;
     lzma_index_iter iterator;
     uint64_t limit = UINT64_MAX, before = self->count;
-    size_t used = 0, frame = LZMA_STREAM_HEADER_SIZE;
+    size_t used = 0, index_bytes, frame = LZMA_STREAM_HEADER_SIZE;
     *begin = SIZE_MAX;
     if (end < 2 * frame || lzma_stream_footer_decode(&footer, data + end - frame) != LZMA_OK) return TD_OK;
     if (footer.backward_size > end - 2 * frame) return TD_OK;
-    size_t at = end - frame - (size_t)footer.backward_size;
-    lzma_ret code = lzma_index_buffer_decode(&index, &limit, &allocator, data + at, &used, (size_t)footer.backward_size);
+    index_bytes = (size_t)footer.backward_size;
+    size_t at = end - frame - index_bytes;
+    lzma_ret code = lzma_index_buffer_decode(&index, &limit, &allocator, data + at, &used, index_bytes);
     if (code == LZMA_MEM_ERROR) return TD_NO_MEMORY;
     if (code != LZMA_OK) return TD_OK;
     uint64_t blocks = lzma_index_total_size(index);
-    if (used != footer.backward_size || blocks > at - frame) goto done;
+    if (used != index_bytes || blocks > at - frame) goto done;
     size_t start = at - (size_t)blocks - frame;
     if (lzma_stream_header_decode(&header, data + start) != LZMA_OK) goto done;
     if (lzma_stream_flags_compare(&header, &footer) != LZMA_OK) goto done;

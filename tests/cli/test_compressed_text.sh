@@ -44,7 +44,8 @@ has decoder '"zlib"'
 has members 1
 succeeds convert graph.tg -o out.tg --json report.json
 lacks "$(cat report.json)" reading 'a .tg is not read as text'
-TANDEM_DECODER=fast fails 2 "TANDEM_DECODER is 'fast'; allowed are sequential, zlib, and both" convert one.txt.gz -o no.tg
+TANDEM_DECODER=fast fails 2 "TANDEM_DECODER is 'fast'; allowed are sequential, zlib, and both" \
+    convert one.txt.gz -o no.tg
 
 # Damage behind the first members is found, whichever thread meets it, and nothing is written.
 head -c $(($(wc -c <members.txt.gz) * 3 / 4)) members.txt.gz >short.txt.gz
