@@ -74,12 +74,14 @@ static bool keeps_memory(const conversion *job) { return job->made.copied && job
 static void report(td_json *json, const conversion *job)
 {
     const td_made *made = &job->made;
+    td_reading reading = {.size = sizeof reading};
     uint64_t output_bytes = td_graph_file_bytes(job->settings->output);
     td_json_string(json, "input", td_shown_path(job->input));
     td_json_string(json, "format", made->format);
     td_json_u64(json, "input_bytes", made->input_bytes);
     td_written_json(json, job->settings->output);
     td_graph_json(json, job->graph);
+    if (td_graph_reading(job->graph, &reading) == TD_OK) td_reading_json(json, &reading);
     td_json_real(json, "seconds",
                  made->read_seconds + made->build_seconds + made->order_seconds + made->write_seconds);
     td_json_real(json, "read_seconds", made->read_seconds);

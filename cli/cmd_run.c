@@ -101,6 +101,7 @@ typedef struct job {
     td_request request;
     td_session *session;
     td_graph *graph;
+    td_reading reading;          /* of a text */
     td_plan *plan;
     bool plan_shown;
     td_result *result;
@@ -290,9 +291,12 @@ static td_status load(job *self)
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
     end(&self->report.load);
     td_progress_end();
+    self->reading.size = sizeof self->reading;
+    (void)td_graph_reading(self->graph, &self->reading);
     TD_CHECK(reorder(self));
     self->report.load_peak = td_memory_peak();
     td_info("%s: %s", td_shown_path(self->path), td_graph_text(text, self->graph));
+    if (self->reading.weights_dropped) td_info("%s ignores weights: those of the file were left out", self->program);
     return TD_OK;
 }
 
@@ -373,6 +377,7 @@ static td_status begin_report(job *self, td_report *out, const char *target)
         td_json_string(&out->json, "input", td_shown_path(self->path));
         td_ordering_json(&out->json, &self->ordering);
         td_graph_json(&out->json, self->graph);
+        td_reading_json(&out->json, &self->reading);
         td_memory_json(&out->json, self->graph, load_peak > run_peak ? load_peak : run_peak);
         td_json_members(&out->json, text);
     }
@@ -398,12 +403,42 @@ static td_status write_page(job *self)
     return status;
 }
 
+/* The file's name without its suffix, and without that of a compressed file. */
+static int stem_length(const char *path)
+{
+    static const char *const packed[] = {".gz", ".zst", ".xz"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        size_t suffix = strlen(packed[i]);
+        if (length > suffix && strcmp(path + length - suffix, packed[i]) == 0) length -= suffix;
+    }
+    const char *dot = memrchr(path, '.', length);
+    return (int)(dot != NULL && dot > name ? (size_t)(dot - path) : length);
+}
+
+/* What a .tg would have saved. */
+static void show_reading(const job *self, double seconds)
+{
+    const char *path = td_shown_path(self->path);
+    int stem = stem_length(path);
+    if (self->reading.format == NULL) return;
+    double took = self->reading.read_seconds + self->reading.build_seconds;
+    if (path != self->path)
+        td_info("reading and building the text took %.3f s of %.3f s; 'tandem convert - -o graph.tg' does that once, "
+                "for later runs to load graph.tg", took, seconds);
+    else
+        td_info("reading and building the text took %.3f s of %.3f s; 'tandem convert %s -o %.*s.tg' does that once, "
+                "for later runs to load %.*s.tg", took, seconds, path, stem, path, stem, path);
+}
+
 static void show_wall(job *self)
 {
     td_wall wall = {.seconds = (double)(td_clock_ns() - td_tool_began) * 1e-9,
                     .processing = self->seconds[self->settings->repeat - 1], .phases = &self->report,
                     .run = &self->result_facts, .report = &self->reporting, .close = &self->closing};
     td_wall_show(&wall);
+    show_reading(self, wall.seconds);
     if (self->out.json.file != NULL) td_wall_json(&self->out.json, &wall);
 }
 

@@ -45,6 +45,24 @@ void td_graph_json(td_json *json, const td_graph *graph)
     td_json_bool(json, "symmetric", td_graph_symmetric(graph));
 }
 
+void td_reading_json(td_json *json, const td_reading *reading)
+{
+    if (reading->format == NULL) return;
+    td_json_object(json, "reading");
+    td_json_string(json, "format", reading->format);
+    if (reading->compression != NULL) {
+        td_json_string(json, "compression", reading->compression);
+        td_json_string(json, "decoder", reading->decoder);
+        td_json_u64(json, "content_bytes", reading->content_bytes);
+        td_json_u64(json, "members", reading->members);
+        td_json_u64(json, "parallel_members", reading->parallel_members);
+    }
+    td_json_real(json, "read_seconds", reading->read_seconds);
+    td_json_real(json, "build_seconds", reading->build_seconds);
+    td_json_bool(json, "weights_dropped", reading->weights_dropped);
+    td_json_end_object(json);
+}
+
 void td_json_hex(td_json *json, const char *key, uint64_t value)
 {
     char text[TD_NUMBER_BYTES];

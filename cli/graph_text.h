@@ -22,6 +22,9 @@ void td_json_hex(td_json *json, const char *key, uint64_t value);
 
 /* peak_memory (allocated by Tandem), peak_resident (charged by the system, mapped files
  * included), edge_bytes and peak_over_edges. */
+/* How a graph was read; nothing if its file is a .tg. */
+void td_reading_json(td_json *json, const td_reading *reading);
+
 void td_memory_json(td_json *json, const td_graph *graph, uint64_t peak);
 
 /* The size of the edges as a plain array: two 32-bit ends per directed edge, and 32 bits of

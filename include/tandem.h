@@ -220,6 +220,21 @@ typedef struct td_file_facts {
 
 TD_API td_status td_file_describe(const char *path, const char *format, td_file_facts *out); /* NULL: recognised */
 
+/* How a graph was read that came from a file other than a .tg. */
+typedef struct td_reading {
+    size_t size;              /* sizeof(td_reading), set by the caller */
+    const char *format;
+    const char *compression;  /* "gzip", "zstd", "xz"; NULL: none. The next four are of compressed text alone. */
+    const char *decoder;      /* the library: "ISA-L", "zlib", "libzstd", "liblzma" */
+    uint64_t content_bytes;   /* of the decompressed text */
+    uint64_t members;         /* gzip members or zstd frames; of xz only blocks decoded in parallel */
+    uint64_t parallel_members; /* of these, those that threads decoded side by side */
+    double read_seconds, build_seconds; /* 0 if the graph was built out of memory */
+    bool weights_dropped;     /* td_graph_open_for left out weights that the program ignores */
+} td_reading;
+
+TD_API td_status td_graph_reading(const td_graph *graph, td_reading *out); /* TD_NOT_FOUND: it was not read so */
+
 typedef struct td_edges {
     size_t size;                   /* sizeof(td_edges) */
     uint64_t count;
@@ -713,7 +728,8 @@ TD_API td_status td_request_check(td_session *session, const char *program, cons
 /* Opens a graph for runs of one request. Whether the edges of a .tg stay on disk depends on the memory that this run
  * needs, a run that is certain to be refused is refused before the file is loaded, and a lack of memory names the
  * minimum for this run. `options` and `request` may be NULL. A graph that is to be renumbered must be opened with
- * TD_PLACE_MEMORY. A .tg that goes to a GPU whole stays mapped: do not overwrite it in place while the graph is open.
+ * TD_PLACE_MEMORY. A text is built without weights if the program ignores them, unless the request has checkpoints,
+ * which name the graph. A .tg that goes to a GPU whole stays mapped: do not overwrite it while the graph is open.
  * That gives an error (TD_IO) in what uses it or, of a graph opened with TD_PLACE_MAPPED, at worst a fault. */
 TD_API td_status td_graph_open_for(td_session *session, const char *path, const td_graph_options *options,
                                    const char *program, const td_request *request, td_graph **out);

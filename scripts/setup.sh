@@ -5,7 +5,7 @@
 # and says so. TANDEM_NO_INSTALL=1 refuses that and prints the packages instead.
 # Elsewhere it only prints. It ends with success when the build can go on: a C
 # compiler, cmake and make or ninja are mandatory; a missing library costs the
-# compressed formats that need it, some speed of the disk, detail of a report or of
+# compressed formats that need it, some speed of the disk or of gzip, detail of a report or of
 # a test, a partitioner, nothing else. Nothing missing: no word, no network, a tenth of a second.
 set -u
 
@@ -49,8 +49,8 @@ look() {
     cmake_new_enough || mandatory+=(cmake)
     have make || have ninja || mandatory+=(make)
     have ninja || optional+=(ninja-build)
-    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h" \
-        -lz -lzstd -llzma -luring -lglpk && return
+    [ -n "$cc" ] && compiles "zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h \
+        isa-l/igzip_lib.h" -lz -lzstd -llzma -luring -lglpk && return
     compiles zlib.h -lz || optional+=(zlib1g-dev)
     compiles zstd.h -lzstd || optional+=(libzstd-dev)
     compiles lzma.h -llzma || optional+=(liblzma-dev)
@@ -59,6 +59,7 @@ look() {
     compiles hwloc.h || optional+=(libhwloc-dev)
     compiles metis.h || optional+=(libmetis-dev)
     compiles glpk.h -lglpk || optional+=(libglpk-dev)
+    compiles isa-l/igzip_lib.h || optional+=(libisal-dev)
 }
 
 # The command that may install packages, in $as_root; fails if there is no way.
@@ -93,7 +94,7 @@ print_packages() {
     say "missing: ${all[*]}"
     say "on Debian 12: apt-get install --no-install-recommends ${all[*]}"
     say "elsewhere: a C compiler, cmake 3.20 or newer, ninja or make, and the headers of zlib," \
-        "zstd, liblzma, liburing, elfutils (libdw), hwloc 2, METIS 5 and GLPK"
+        "zstd, liblzma, liburing, elfutils (libdw), hwloc 2, METIS 5, GLPK and ISA-L"
 }
 
 note_optional() {
@@ -108,6 +109,7 @@ note_optional() {
         libdw-dev) say "no libdw: the emulator's reports name the function instead of file and line" ;;
         libhwloc-dev) say "no hwloc: 'tandem devices' tells no cores and caches" ;;
         libmetis-dev) say "no METIS: the partitioner metis will be refused" ;;
+        libisal-dev) say "no ISA-L: .gz files are decoded by zlib, at a third of the rate" ;;
         libglpk-dev) say "no GLPK: one test has no second opinion" ;;
         esac
     done

@@ -14,6 +14,13 @@
 
 enum { EDGES_AT_A_TIME = 1 << 20 };
 
+td_status td_graph_reading(const td_graph *graph, td_reading *out)
+{
+    TD_CHECK(td_need(graph, "the graph"));
+    if (graph->reading.format == NULL) return td_fail(TD_NOT_FOUND, "the graph was not read from a text");
+    return td_struct_give(out, &graph->reading, sizeof graph->reading, "td_reading");
+}
+
 typedef struct copying {
     const td_edges *edges;
     td_edge_list *list;

@@ -34,6 +34,7 @@ typedef struct making {
     td_edge_list *edges;
     td_packed *packed; /* or NULL */
     uint64_t decoder_bytes; /* of a compressed input */
+    td_decoding decoding;
     /* or the generator */
     td_gen_spec spec;
     td_gen_size drawn;
@@ -110,6 +111,8 @@ static td_status build_outside(making *self, const char *name, td_edge_source_fn
     made->finish_seconds = report.finish_seconds;
     TD_CHECK(td_packed_map(&self->graph, self->output));
     made->build_seconds = td_seconds_since(start);
+    if (self->format != NULL && self->packed == NULL)
+        td_graph_note_reading(self->graph, self->format, &(td_edge_list){.decoding = self->decoding}, 0, 0);
     return TD_OK;
 }
 
@@ -157,6 +160,9 @@ static td_status build_graph(making *self)
     if (self->graph == NULL) TD_CHECK(td_graph_build(&self->graph, self->edges, &self->build, self->pool));
     else if (td_build_options_change(&self->build)) TD_CHECK(td_graph_rebuild(&self->graph, &self->build, self->pool));
     self->made.build_seconds = td_seconds_since(start);
+    if (self->packed == NULL)
+        td_graph_note_reading(self->graph, self->format, self->edges, self->made.read_seconds,
+                              self->made.build_seconds);
     return TD_OK;
 }
 
@@ -180,10 +186,12 @@ static td_status deliver_packed(const making *self, td_edge_list *edges, td_pool
 
 static td_status deliver_input(void *context, td_edge_list *edges, td_pool *pool)
 {
-    const making *self = context;
+    making *self = context;
     if (self->packed != NULL) return deliver_packed(self, edges, pool);
     edges->columns = self->build.columns;
-    return td_format_read(self->format, self->input, self->options.format == NULL, edges, pool);
+    td_status status = td_format_read(self->format, self->input, self->options.format == NULL, edges, pool);
+    self->decoding = edges->decoding;
+    return status;
 }
 
 /* A packed file whose graph does not change is copied without building. */

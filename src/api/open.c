@@ -153,9 +153,21 @@ static td_status open_packed_for_run(opening *self)
     return on_disk ? open_on_disk(self) : load_for_run(self);
 }
 
+/* A program that ignores weights gets a text's graph without them. Checkpoints name the whole graph. */
+static bool leaves_weights(const opening *self)
+{
+    const td_taken *run = self->run;
+    if (run == NULL || self->build.drop_weights || self->build.attach_weights) return false;
+    return run->program->info->weights == TD_WEIGHTS_UNUSED && run->request.checkpoint == NULL &&
+           run->request.resume == NULL;
+}
+
 static td_status open_text(opening *self)
 {
+    bool leaves = leaves_weights(self);
+    self->build.drop_weights |= leaves;
     td_status status = read_whole(self);
+    if (status == TD_OK) self->graph->reading.weights_dropped &= leaves;
     if (status != TD_NO_MEMORY) return status;
     (void)td_inside_too_small(self->path, self->format, &self->build, td_pool_threads(self->session->pool));
     if (self->options.edges == TD_PLACE_MEMORY) return TD_NO_MEMORY;

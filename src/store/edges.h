@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "store/input.h"
 
 #include <pthread.h>
 
@@ -41,6 +42,7 @@ typedef struct td_edge_list {
     uint64_t listed_count;
     char *name;                 /* the file, for messages; may be NULL */
     const char *columns;        /* what the columns of a text are, "source,target,weight,_"; NULL: as the format has it */
+    td_decoding decoding;       /* of compressed files that it was read from */
     struct td_vertex_names *names; /* of a declared list with ids from 0, or NULL; the builder takes them */
     /* If set: consumes every chunk when it is delivered, on the worker that filled it, so that the list never holds
      * all chunks. The fields above are set before the first chunk. */

@@ -69,6 +69,7 @@ struct td_graph {
     struct td_graph *simple;  /* td_graph_simple, once it has been built; owns its arrays */
     uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
     td_borrowed borrowed;
+    td_reading reading; /* with a `format` if it was read from a file other than a .tg */
 };
 
 const char *td_weight_name(td_weight_kind kind);

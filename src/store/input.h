@@ -1,9 +1,9 @@
 /* A text file to be read in parallel, compressed or not.
  *
  * Plain files are mapped; .gz, .zst and .xz (recognised by content, not name)
- * are decompressed by one thread while the others parse. Either way a reader
- * gets pieces of whole lines, in any order, each with its index: the edges of piece i
- * go to chunk i, so that the result does not depend on the threads. The last line may
+ * are decompressed by one thread while the others parse, or, if their blocks are independent of
+ * each other, by all. Either way a reader gets pieces of whole lines, in any order, each with its index: the edges of
+ * piece i go to chunk i, so that the result does not depend on the threads. The last line may
  * lack its newline.
  */
 #ifndef TD_STORE_INPUT_H
@@ -25,6 +25,15 @@ const void *td_input_data(const td_input *input);    /* the file as stored, for 
 
 /* Memory that decoding takes besides the buffers, known once the head has been read; 0 for plain files. */
 uint64_t td_input_decoder_bytes(const td_input *input);
+
+/* How a compressed file was decoded. */
+typedef struct td_decoding {
+    const char *format, *library; /* "gzip", "ISA-L"; NULL: nothing was decoded */
+    uint64_t members;             /* gzip members, zstd frames; of xz only blocks decoded in parallel */
+    uint64_t parallel;            /* of these, those that workers decoded side by side */
+    uint64_t content;             /* bytes of the content */
+} td_decoding;
+void td_input_add_decoding(const td_input *input, td_decoding *sum); /* by the last td_input_pieces */
 
 /* The first bytes of the (decompressed) content, up to 64 KiB, at least that
  * many if there are. Valid until close. Also for a header to be parsed at once. */

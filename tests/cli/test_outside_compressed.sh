@@ -14,18 +14,20 @@ pack() {
     xz --lzma2=preset=0,dict=48MiB -c $1.txt >$1-xz.txt.xz
 }
 
+threads=1
+
 # sizes FILE OPTIONS -- SIZES: from the least that a refusal names upwards.
 sizes() {
     local file=$1 options=() least size peak
     shift
     while [ "$1" != -- ]; do options+=("$1") && shift; done
     shift
-    t convert $file -o out.tg --threads 1 "${options[@]}" --memory 1M --quiet
+    t convert $file -o out.tg --threads $threads "${options[@]}" --memory 1M --quiet
     least=$(sed -n 's/.*needs at least --memory \([0-9.]*\) \([KM]\)iB.*/\1\2/p' <<<"$err")
     if [ $status -ne 1 ] || [ -z "$least" ]; then bad "$file with 1M: $status, $err" && return; fi
     for size in $least "$@"; do
         case $size in +*) size=$(awk -v least="${least%?}" -v more="${size#+}" 'BEGIN { printf "%.1fM", least + more }') ;; esac
-        succeeds convert $file -o out.tg --threads 1 "${options[@]}" --memory $size --json report.json
+        succeeds convert $file -o out.tg --threads $threads "${options[@]}" --memory $size --json report.json
         if [ $status -ne 0 ]; then continue; fi
         equal "$(cksum <out.tg)" "$wanted" "$file with $size"
         peak=$(sed -n 's/.*"peak_resident": \([0-9]*\).*/\1/p' report.json)
@@ -56,4 +58,14 @@ wanted=$(cksum <wanted.tg)
 for file in large-*; do sizes $file --symmetrize -- +4 +60 $all; done
 contains "$ways" 1 'a large graph is built out of memory where memory is short'
 contains "$ways" 0 'and in memory where it is not'
+
+# Several threads decode within the same limits.
+threads=3
+split -n l/9 large.txt part.
+for part in part.*; do gzip -c $part; done >large-parts.txt.gz
+xz -0 --block-size=1MiB -c large.txt >large-blocks.txt.xz
+for file in large-parts.txt.gz large-blocks.txt.xz; do
+    sizes $file --symmetrize -- +3 $all
+    lacks "$(cat report.json)" '"parallel_members": 0' "$file is decoded by several threads"
+done
 finish

@@ -79,7 +79,7 @@ expect() { # WHAT CONDITION...
 what='nothing is missing: not a word'
 machine complete make
 ln -sf "$(type -P true)" "$bin/ninja"
-fake_compiler zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h
+fake_compiler zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h isa-l/igzip_lib.h
 fake_cmake 3.25.1
 fake_apt ':'
 run 0
@@ -89,12 +89,12 @@ expect 'no apt-get' [ ! -s "$folder/apt" ]
 what='a bare machine: all is installed and named'
 machine bare make
 fake_compiler
-fake_apt "printf '%s\n' zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h >$folder/headers
+fake_apt "printf '%s\n' zlib.h zstd.h lzma.h liburing.h elfutils/libdwfl.h hwloc.h metis.h glpk.h isa-l/igzip_lib.h >$folder/headers
     $(type -P ln) -sf $(type -P true) $bin/ninja
     printf '#!%s\necho cmake version 3.25.1\n' $(type -P bash) >$bin/cmake; $(type -P chmod) +x $bin/cmake"
 if [ "$(id -u)" -eq 0 ]; then
     run 0
-    says 'installing with apt-get: cmake ninja-build zlib1g-dev libzstd-dev liblzma-dev liburing-dev libdw-dev libhwloc-dev libmetis-dev libglpk-dev'
+    says 'installing with apt-get: cmake ninja-build zlib1g-dev libzstd-dev liblzma-dev liburing-dev libdw-dev libhwloc-dev libmetis-dev libglpk-dev libisal-dev'
     expect 'updates first' [ "$(head -n 1 "$folder/apt")" = 'update -q' ]
     run 0
     expect 'silent the second time' [ -z "$output" ]
@@ -108,7 +108,7 @@ machine refused make
 fake_compiler
 fake_apt 'exit 1'
 run 1 TANDEM_NO_INSTALL=1
-says 'apt-get install --no-install-recommends cmake ninja-build zlib1g-dev libzstd-dev liblzma-dev liburing-dev libdw-dev libhwloc-dev libmetis-dev libglpk-dev'
+says 'apt-get install --no-install-recommends cmake ninja-build zlib1g-dev libzstd-dev liblzma-dev liburing-dev libdw-dev libhwloc-dev libmetis-dev libglpk-dev libisal-dev'
 says 'cannot build without: cmake'
 expect 'no apt-get' [ ! -s "$folder/apt" ]
 

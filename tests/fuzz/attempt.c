@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "store/builder.h"
+#include "store/decoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,20 +77,55 @@ static const char *columns_of(const fuzz_file *file, const td_format *format)
     return format->columns && hash % 4 == 0 ? lists[hash / 4 % 4] : NULL;
 }
 
+/* What came of reading a file. */
+typedef struct outcome {
+    td_status status;
+    char message[TD_MESSAGE_BYTES];
+    uint64_t digest;
+} outcome;
+
 /* Reads and checks a file; true if the reader did what a reader may. */
-static bool read_once(const char *path, const char *format, const char *columns, td_pool *pool, bool *graph_made)
+static bool read_once(const char *path, const char *format, const char *columns, td_pool *pool, outcome *out)
 {
     td_graph *graph = NULL;
     td_build_options build = {.columns = columns};
     bool fine = true;
     td_message_set("");
-    td_status status = td_graph_read(&graph, path, format, &build, pool);
-    *graph_made = status == TD_OK;
+    *out = (outcome){.status = td_graph_read(&graph, path, format, &build, pool)};
+    td_status status = out->status;
+    snprintf(out->message, sizeof out->message, "%s", td_last_message());
     if (status == TD_OK && (graph == NULL || (status = td_graph_check(graph, pool)) != TD_OK))
         fine = complain("a graph that is none", status);
     else if (status != TD_OK)
         fine = graph == NULL ? check_failure(status) : complain("a failure that left a graph", status);
+    if (fine && status == TD_OK && td_graph_digest(graph, pool, &out->digest) != TD_OK)
+        fine = complain("a graph without a digest", status);
     td_graph_destroy(graph);
+    return fine;
+}
+
+/* A compressed file is read once more by the sequential decoder, which must give the same graph or the same message,
+ * and by zlib, which must not give another graph. */
+static bool read_all_ways(const char *path, const char *format, const char *columns, td_pool *pool,
+                          const fuzz_file *file, bool *graph_made)
+{
+    outcome first, other;
+    bool fine = read_once(path, format, columns, pool, &first);
+    *graph_made = first.status == TD_OK;
+    if (!fine || !td_decoder_recognises(file->data, file->bytes)) return fine;
+    setenv("TANDEM_DECODER", "sequential", 1);
+    fine = read_once(path, format, columns, pool, &other);
+    bool same = first.status == other.status && first.digest == other.digest;
+    if (fine && !(same && strcmp(first.message, other.message) == 0)) {
+        fprintf(stderr, "fuzz: by units: '%s'\n", first.message);
+        fine = complain("the sequential decoder disagrees", other.status);
+    }
+    setenv("TANDEM_DECODER", "zlib", 1);
+    if (fine) fine = read_once(path, format, columns, pool, &other);
+    unsetenv("TANDEM_DECODER");
+    if (fine && first.status == TD_OK && other.status == TD_OK && first.digest != other.digest)
+        fine = complain("zlib disagrees", TD_OK);
+    td_message_set(first.message);
     return fine;
 }
 
@@ -103,8 +139,8 @@ bool fuzz_attempt(const fuzz_seed *seed, const td_format *format, bool detect, t
     snprintf(path, sizeof path, "%s", fuzz_path(main->suffix));
     td_memory_set_budget(held + BUDGET);
     *graph_made = false;
-    if (fine && columns != NULL) fine = read_once(path, format->name, columns, pool, graph_made);
-    if (fine) fine = read_once(path, detect ? NULL : format->name, NULL, pool, graph_made);
+    if (fine && columns != NULL) fine = read_all_ways(path, format->name, columns, pool, main, graph_made);
+    if (fine) fine = read_all_ways(path, detect ? NULL : format->name, NULL, pool, main, graph_made);
     td_memory_set_budget(0);
     if (td_memory().now != held) fine = complain("memory is still held", TD_OK);
     for (int i = 0; i < seed->count; i++) unlink(fuzz_path(seed->files[i].suffix));

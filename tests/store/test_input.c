@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "store/input.h"
+#include "store/isal.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -302,14 +303,14 @@ TEST(an_empty_member_and_an_empty_content_are_fine)
 
 TEST(a_codec_whose_library_is_missing_is_named)
 {
-    static const struct {
+    const struct {
         const char *magic, *library;
         bool missing;
     } all[] = {
 #ifdef TANDEM_HAVE_ZLIB
         {"\x1f\x8b....", "zlib", false},
 #else
-        {"\x1f\x8b....", "zlib", true},
+        {"\x1f\x8b....", "zlib", !td_isal_found()},
 #endif
 #ifdef TANDEM_HAVE_ZSTD
         {"\x28\xb5\x2f\xfd..", "libzstd", false},

@@ -82,6 +82,7 @@ static td_status read_adjlist(const char *path, td_edge_list *edges, td_pool *po
     td_status status = td_input_pieces(input, pool, 0, read_piece, &job, NULL);
     if (status == TD_OK && td_edges_count(edges) == 0 && edges->listed_count == 0)
         status = td_fail(TD_FORMAT, "%s: no vertex in it, only comments or blank lines", path);
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }

@@ -133,6 +133,7 @@ static td_status read_dimacs(const char *path, td_edge_list *edges, td_pool *poo
     TD_TRY(td_input_pieces(input, pool, skip, read_piece, &job, NULL));
     if (job.count != head.edges) TD_TRY(td_fail_count(input, head.arcs ? "arcs" : "edges", head.edges, job.count));
 done:
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }

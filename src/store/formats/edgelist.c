@@ -363,6 +363,7 @@ static td_status read_list(const char *path, bool names, td_edge_list *edges, td
         TD_TRY(td_input_pieces(input, pool, start.facts.skip, read_piece, &job, NULL));
 done:
     td_free(start.isolated);
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }

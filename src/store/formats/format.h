@@ -69,6 +69,10 @@ td_status td_columns_unused(const td_format *format, const char *path); /* TD_US
 /* Reads any graph file: loads a .tg, whose `read` is NULL (and rebuilds it if an option
  * changes it), reads and builds any other. */
 struct td_build_options;
+/* Notes how the graph was read, from a file of the format into the list. */
+void td_graph_note_reading(td_graph *graph, const td_format *format, const td_edge_list *edges, double read_seconds,
+                           double build_seconds);
+
 td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
                         const struct td_build_options *build, td_pool *pool);
 

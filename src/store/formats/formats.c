@@ -1,6 +1,7 @@
 /* The table of formats, and reading a graph of any of them. */
 #include "store/formats/format.h"
 
+#include "base/clock.h"
 #include "base/mapping.h"
 #include "store/builder.h"
 #include "store/formats/paths.h"
@@ -149,6 +150,16 @@ static td_status load(td_graph **out, const char *path, const td_build_options *
     return TD_OK;
 }
 
+void td_graph_note_reading(td_graph *graph, const td_format *format, const td_edge_list *edges, double read_seconds,
+                           double build_seconds)
+{
+    const td_decoding *decoding = &edges->decoding;
+    graph->reading = (td_reading){.format = format->name, .compression = decoding->format,
+                                  .decoder = decoding->library, .content_bytes = decoding->content,
+                                  .members = decoding->members, .parallel_members = decoding->parallel,
+                                  .read_seconds = read_seconds, .build_seconds = build_seconds};
+}
+
 td_status td_graph_read(td_graph **out, const char *path, const char *format_or_null,
                         const struct td_build_options *build, td_pool *pool)
 {
@@ -159,8 +170,13 @@ td_status td_graph_read(td_graph **out, const char *path, const char *format_or_
     if (format == &td_format_tg) return load(out, path, build, pool);
     TD_CHECK(td_edges_create(&edges, path));
     edges->columns = build != NULL ? build->columns : NULL;
+    uint64_t start = td_clock_ns();
     TD_TRY(td_format_read(format, path, format_or_null == NULL, edges, pool));
+    double read_seconds = td_seconds_since(start);
+    start = td_clock_ns();
     TD_TRY(td_graph_build(out, edges, build, pool));
+    td_graph_note_reading(*out, format, edges, read_seconds, td_seconds_since(start));
+    (*out)->reading.weights_dropped = edges->weighted && build != NULL && build->drop_weights;
 done:
     td_edges_destroy(edges);
     return status;

@@ -311,6 +311,7 @@ static td_status read_vertex_file(reading *job, td_pool *pool)
     TD_TRY(td_id_set_create(&job->ids, count));
     TD_TRY(td_pool_for(pool, count, ADD_GRAIN, add_ids, job));
 done:
+    td_input_add_decoding(input, &job->edges->decoding);
     td_input_close(input);
     return status;
 }
@@ -381,6 +382,7 @@ static td_status read_edge_file(reading *job, td_pool *pool)
     TD_TRY(td_input_pieces(input, pool, 0, read_edges, job, NULL));
     TD_TRY(check_count(set, set->edge_file, "edges", job->edge_count, set->edges));
 done:
+    td_input_add_decoding(input, &job->edges->decoding);
     td_input_close(input);
     return status;
 }

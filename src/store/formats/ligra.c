@@ -234,6 +234,7 @@ done:
     td_free(job.offsets);
     td_free(job.weights);
     td_piece_counts_free(&job.words);
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }

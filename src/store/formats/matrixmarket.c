@@ -211,6 +211,7 @@ static td_status read_matrixmarket(const char *path, td_edge_list *edges, td_poo
     TD_TRY(td_input_pieces(input, pool, skip, read_piece, &job, NULL));
     if (job.entries != head.entries) TD_TRY(td_fail_count(input, "entries", head.entries, job.entries));
 done:
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }

@@ -132,6 +132,7 @@ static td_status read_metis(const char *path, td_edge_list *edges, td_pool *pool
     if (!head.seen) TD_TRY(td_fail(TD_FORMAT, "%s: no header in it: 'vertices edges fmt ncon'", path));
     TD_TRY(read_body(path, &head, &form, input, edges, pool));
 done:
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }

@@ -32,6 +32,7 @@ static td_status read_ascii(const char *path, td_edge_list *edges, td_pool *pool
     form.vertices = vertices;
     TD_TRY(td_vertex_lines_read(&form, input, edges, pool));
 done:
+    td_input_add_decoding(input, &edges->decoding);
     td_input_close(input);
     return status;
 }
