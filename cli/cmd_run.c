@@ -357,7 +357,8 @@ static td_status run_batch(job *self)
     self->batch = (td_batch_job){
         .session = self->session, .graph = self->graph, .program = &self->facts, .plan = self->plan, .output = s->output,
         .saving = {.size = sizeof self->batch.saving, .format = s->output_format, .header = s->header}, .top = s->top,
-        .verify = s->verify, .table = s->top == 0 && !is_stdout(s->build.common.json), .report = &self->report};
+        .verify = s->verify, .table = s->top == 0 && !is_stdout(s->build.common.json), .report = &self->report,
+        .count = self->sources.count};
     TD_CHECK(TD_NEW_ZEROED(&self->batch.rows, self->sources.count, "rows of the batch"));
     for (uint64_t i = 0; i < self->sources.count; i++) self->batch.rows[i].id = self->sources.ids[i];
     TD_CHECK(td_batch_run(&self->batch));

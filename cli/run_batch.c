@@ -38,6 +38,18 @@ static td_status output_of(const td_batch_job *job, const char *source, char *pa
     return TD_OK;
 }
 
+/* Refuses names that cannot be files' before anything runs. */
+static td_status check_outputs(const td_batch_job *job)
+{
+    char path[4096], source[1100];
+    uint32_t vertex;
+    for (uint64_t i = 0; job->output != NULL && i < job->count; i++) {
+        TD_CHECK(td_graph_find(job->graph, job->rows[i].id, &vertex));
+        TD_CHECK(output_of(job, td_vertex_text(source, sizeof source, job->graph, vertex), path, sizeof path));
+    }
+    return TD_OK;
+}
+
 /* Adds what has passed since `began` to a phase that is interrupted by others. */
 static void add_phase(td_phase *phase, uint64_t began)
 {
@@ -115,13 +127,11 @@ td_status td_batch_run(td_batch_job *job)
 {
     uint64_t began = td_clock_ns();
     job->facts.size = sizeof job->facts;
+    TD_CHECK(check_outputs(job));
     TD_CHECK(td_batch_create(job->session, job->plan, &job->batch));
-    for (uint64_t i = 0;; i++) {
-        td_result *result;
-        if (i == job->facts.sources && i > 0) break; /* the last result stays for the report */
-        TD_CHECK(td_batch_next(job->session, job->batch, &result));
+    for (uint64_t i = 0; i < job->count; i++) { /* the last result stays for the report */
+        TD_CHECK(td_batch_next(job->session, job->batch, &job->last));
         TD_CHECK(td_batch_describe(job->batch, &job->facts));
-        job->last = result;
         td_progress_end();
         TD_CHECK(take_result(job, i));
     }

@@ -24,7 +24,8 @@ typedef struct td_batch_job {
     td_report_facts *report; /* its phases are added to */
 
     td_batch *batch;         /* open until td_batch_job_close: it has the last result */
-    td_batch_row *rows;
+    td_batch_row *rows;      /* `count`, with their ids */
+    uint64_t count;
     td_batch_facts facts;
     td_result *last;
 } td_batch_job;

@@ -54,10 +54,12 @@ static td_status check_batch(const td_taken *self)
     if (!info->needs_source)
         return td_fail(TD_USAGE, "{sources} is for programs that start from one vertex, such as bfs and sssp; %s does not",
                        info->name);
-    if (request->checkpoint != NULL || request->resume != NULL)
-        return td_fail(TD_USAGE, "%s with {sources}: a checkpoint is the state of one run; run such a source alone",
-                       request->checkpoint != NULL ? "{checkpoint}" : "{resume}");
-    return TD_OK;
+    if (request->checkpoint != NULL)
+        return td_fail(TD_USAGE, "{checkpoint} with {sources}: a checkpoint is the state of one run; run such a source "
+                       "alone");
+    if (request->resume == NULL) return TD_OK;
+    return td_fail(TD_USAGE, "{resume} with {sources}: a checkpoint is the state of one run; resume it with its source "
+                   "alone");
 }
 
 td_status td_request_take(td_taken *self, td_session *session, const char *program, const td_request *given)

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* A push costs two reads and perhaps an atomic per edge, a pull one read, and it may end early. */
-static const double PULL_ABOVE = 0.5; /* frontier's edges over those of vertices that some source lacks */
+/* A push costs two random reads and perhaps an atomic per edge, a pull one read, and it may end early. */
+static const double PULL_ABOVE = 0.25; /* frontier's edges over those of vertices that some source lacks */
 
 typedef struct search {
     td_cpu_job job;

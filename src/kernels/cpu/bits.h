@@ -52,6 +52,7 @@ static void BITS(bits_pull)(td_cpu_job *job, int worker)
         for (uint64_t v = begin * 64; v < end * 64 && v < n; v++) {
             WORD missing = live & (WORD)~seen[v], found = 0;
             uint64_t e = list->offsets[v], last = list->offsets[v + 1];
+            if (v + HEADS_AHEAD < n) td_fetch(list->targets + list->offsets[v + HEADS_AHEAD]);
             if (missing != 0) scanned -= e;
             while (missing != 0 && e < last && (found & missing) != missing) {
                 if (e + BITS_AHEAD < edges) td_fetch(&frontier[list->targets[e + BITS_AHEAD]]);
