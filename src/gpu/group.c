@@ -15,7 +15,7 @@ typedef struct search {
     td_bits_args args;
     td_gpu_bits_tally *tally; /* of the last iteration, at the host */
     bool next_dirty;          /* `next` has words of an earlier frontier */
-    const td_kernel *push, *pieces, *settle, *pull, *list;
+    const td_kernel *start, *push, *pieces, *settle, *pull, *list;
 } search;
 
 #define LAUNCH(self, kernel, threads) \
@@ -36,6 +36,7 @@ static td_status declare_arrays(search *self)
     TD_CHECK(td_gpu_new(job, &args->next, n, bytes, "frontiers"));
     TD_CHECK(td_gpu_new(job, &args->queue, n, sizeof(uint32_t), "queue of vertices"));
     TD_CHECK(td_gpu_new(job, &args->next_queue, n, sizeof(uint32_t), "queue of vertices"));
+    TD_CHECK(td_gpu_new(job, &args->starts, TD_GROUP_MOST, sizeof(uint64_t), "first words"));
     return td_gpu_new(job, &args->pieces, td_gpu_piece_count(job), sizeof(uint64_t), "pieces of high-degree vertices");
 }
 
@@ -56,6 +57,7 @@ static void choose_kernels(search *self)
 {
     const td_gpu_kernels *k = self->job->kernels;
     bool wide = self->group->width == 64;
+    self->start = wide ? &k->bits_start_64.kernel : &k->bits_start_32.kernel;
     self->push = wide ? &k->bits_push_64.kernel : &k->bits_push_32.kernel;
     self->pieces = wide ? &k->bits_push_pieces_64.kernel : &k->bits_push_pieces_32.kernel;
     self->settle = wide ? &k->bits_settle_64.kernel : &k->bits_settle_32.kernel;
@@ -94,13 +96,10 @@ static td_status start(search *self, td_frontier *now)
     TD_CHECK(td_stream_fill(job->stream, self->args.seen, 0, array_bytes(self)));
     TD_CHECK(td_stream_fill(job->stream, self->args.frontier, 0, array_bytes(self)));
     TD_CHECK(td_stream_fill(job->stream, self->args.next, 0, array_bytes(self)));
-    uint64_t bytes = word_bytes(group);
-    for (uint32_t i = 0; i < now->vertices; i++) { /* the low half of a word comes first */
-        TD_CHECK(td_stream_copy(job->stream, (char *)self->args.seen + queue[i] * bytes, &words[i], bytes, TD_TO_DEVICE));
-        TD_CHECK(td_stream_copy(job->stream, (char *)self->args.frontier + queue[i] * bytes, &words[i], bytes,
-                                TD_TO_DEVICE));
-    }
     TD_CHECK(td_stream_copy(job->stream, self->args.queue, queue, now->vertices * sizeof *queue, TD_TO_DEVICE));
+    TD_CHECK(td_stream_copy(job->stream, self->args.starts, words, now->vertices * sizeof *words, TD_TO_DEVICE));
+    self->args.count = (uint32_t)now->vertices;
+    TD_CHECK(LAUNCH(self, self->start, now->vertices));
     self->args.all = self->args.live = UINT64_MAX >> (64 - group->count);
     job->unsettled = (td_unsettled){job->graph->vertices, td_gpu_view_edges(job)};
     return td_stream_synchronize(job->stream);

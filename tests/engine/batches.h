@@ -38,28 +38,31 @@ static inline td_plan *plan_of(td_session *session, const td_graph *graph, const
     return plan;
 }
 
-/* Compares all results of a batch with runs of their own; *facts: the batch's, *alone: edges of those runs. */
-static inline void check_batch(td_session *session, const td_graph *graph, const way *of, uint64_t count, td_batch_facts *facts,
-                        uint64_t *alone)
+/* The same way without a setting of batches, which a run of its own does not take. */
+static inline way without_batch(way of)
 {
-    uint64_t ids[MOST];
+    int kept = 0;
+    for (int i = 0; i < 4; i++)
+        if (of.settings[i] != NULL && strstr(of.settings[i], ".batch=") == NULL) of.settings[kept++] = of.settings[i];
+    while (kept < 4) of.settings[kept++] = NULL;
+    return of;
+}
+
+/* Compares all results of a batch with runs of their own: by the cpu engine, or in the same way if `alone` is given, which
+ * then has the edges that they processed. *facts: the batch's. */
+static inline void check_batch(td_session *session, const td_graph *graph, const way *of, uint64_t count,
+                               td_batch_facts *facts, uint64_t *alone)
+{
+    uint64_t ids[MOST], processed = 0;
     td_batch *batch = NULL;
+    way own_way = alone != NULL ? without_batch(*of) : (way){.program = of->program, .engine = "cpu"};
     choose_sources(graph, count, ids);
     td_plan *plan = plan_of(session, graph, of, ids, count);
     CHECK_OK(td_batch_create(session, plan, &batch));
-    *alone = 0;
     for (uint64_t i = 0; i < count; i++) {
         td_result *result = NULL, *own = NULL;
         td_summary sum = {.size = sizeof sum}, own_sum = {.size = sizeof own_sum};
-        way single = *of;
-        for (int s = 0; s < 4; s++) /* a setting of batches is none of a run */
-            if (single.settings[s] != NULL && strstr(single.settings[s], ".batch=") != NULL) single.settings[s] = NULL;
-        if (single.settings[0] == NULL && single.settings[1] != NULL) {
-            single.settings[0] = single.settings[1];
-            single.settings[1] = single.settings[2];
-            single.settings[2] = NULL;
-        }
-        td_request request = request_of(&single);
+        td_request request = request_of(&own_way);
         request.has_source = true;
         request.source = ids[i];
         CHECK_OK(td_batch_next(session, batch, &result));
@@ -75,7 +78,7 @@ static inline void check_batch(td_session *session, const td_graph *graph, const
         CHECK(sum.digest == own_sum.digest);
         CHECK_EQ(sum.reached, own_sum.reached);
         if (i % 13 == 0) CHECK_OK(td_result_verify(session, result));
-        *alone += td_result_edges_processed(own);
+        processed += td_result_edges_processed(own);
         td_result_destroy(own);
         td_result_destroy(result); /* the batch's */
     }
@@ -86,6 +89,7 @@ static inline void check_batch(td_session *session, const td_graph *graph, const
     CHECK_OK(td_batch_describe(batch, facts));
     CHECK_EQ(facts->sources, count);
     CHECK_EQ(facts->done, count);
+    if (alone != NULL) *alone = processed;
     td_batch_destroy(batch);
     td_plan_destroy(plan);
 }

@@ -39,6 +39,22 @@ static inline void BITS(bits_settle_vertex)(td_cpu_job *job, uint32_t v, WORD fo
     sums->complete_edges += td_cpu_pull_degree(job, v);
 }
 
+/* The words of a list's vertices together, up to the first that completes `missing`; *e is then behind it. Tests after
+ * each of the first few edges, because most lists end there or not early at all, then after four at a time. */
+static inline WORD BITS(bits_gather)(const WORD *frontier, const uint32_t *targets, uint64_t *e, uint64_t last,
+                                     WORD missing)
+{
+    uint64_t at = *e, few = last - at < 4 ? last : at + 4;
+    WORD found = 0;
+    while (at < few && (found & missing) != missing) found |= frontier[targets[at++]];
+    for (; at + 4 <= last && (found & missing) != missing; at += 4)
+        found |= frontier[targets[at]] | frontier[targets[at + 1]] | frontier[targets[at + 2]] |
+                 frontier[targets[at + 3]];
+    while (at < last && (found & missing) != missing) found |= frontier[targets[at++]];
+    *e = at;
+    return found & missing;
+}
+
 /* Units: 64 vertices. */
 static void BITS(bits_pull)(td_cpu_job *job, int worker)
 {
@@ -46,20 +62,18 @@ static void BITS(bits_pull)(td_cpu_job *job, int worker)
     const td_adjacency *list = &job->pull[0];
     const WORD *frontier = bits->frontier, *seen = bits->seen, live = (WORD)bits->live;
     WORD *next = bits->next;
-    uint64_t begin, end, n = job->graph->vertices, edges = list->offsets[n], scanned = 0;
+    uint64_t begin, end, n = job->graph->vertices, scanned = 0;
     BITS(bits_sums) sums = {.tally = job->tallies[worker]};
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t v = begin * 64; v < end * 64 && v < n; v++) {
             WORD missing = live & (WORD)~seen[v], found = 0;
-            uint64_t e = list->offsets[v], last = list->offsets[v + 1];
             if (v + HEADS_AHEAD < n) td_fetch(list->targets + list->offsets[v + HEADS_AHEAD]);
-            if (missing != 0) scanned -= e;
-            while (missing != 0 && e < last && (found & missing) != missing) {
-                if (e + BITS_AHEAD < edges) td_fetch(&frontier[list->targets[e + BITS_AHEAD]]);
-                found |= frontier[list->targets[e++]];
+            if (missing != 0) {
+                uint64_t first = list->offsets[v], e = first;
+                found = BITS(bits_gather)(frontier, list->targets, &e, list->offsets[v + 1], missing);
+                scanned += e - first;
             }
-            if (missing != 0) scanned += e;
-            next[v] = found &= missing;
+            next[v] = found;
             if (found != 0) BITS(bits_settle_vertex)(job, (uint32_t)v, found, &sums);
         }
     sums.tally.edges += scanned;

@@ -605,6 +605,7 @@ typedef struct td_bits_args {
     void *seen, *frontier, *next; /* a word per vertex: sources that reach it; in the last iteration, in this one */
     void *planes[32];             /* of levels (run/group.h) */
     uint32_t *queue, *next_queue; /* the frontier's vertices, and the next one's */
+    uint64_t *starts;             /* before the first iteration: words of the queue's vertices */
     uint64_t *pieces;             /* of high-degree vertices: vertex and number of the piece */
     td_gpu_bits_tally *tally;
     uint64_t all, live;           /* all sources; those that have reached a vertex in the last iteration */

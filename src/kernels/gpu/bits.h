@@ -47,6 +47,13 @@ TD_DEVICE void BITS(bits_add)(const td_bits_args *a, const BITS(bits_sums) *sums
     if (td_lane() == 0 && found != 0) TD_OR(&a->tally->found, found);
 }
 
+/* Before the first iteration: the words of the sources. */
+BITS_KERNEL(BITS(bits_start))
+{
+    for (uint32_t i = td_global_thread(); i < a.count; i += td_global_threads())
+        ((WORD *)a.seen)[a.queue[i]] = ((WORD *)a.frontier)[a.queue[i]] = (WORD)a.starts[i];
+}
+
 /* Offers a vertex to the searches of `word`; true: nobody has queued it in this iteration. */
 TD_DEVICE bool BITS(bits_offer)(const td_bits_args *a, uint32_t v, WORD word)
 {

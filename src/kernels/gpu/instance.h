@@ -118,8 +118,9 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
     KERNEL(path_pushes),
 #if PROGRAM_FIRST_HIT
-    KERNEL(bits_push_32), KERNEL(bits_push_pieces_32), KERNEL(bits_settle_32), KERNEL(bits_pull_32),
-    KERNEL(bits_list_32), KERNEL(bits_push_64), KERNEL(bits_push_pieces_64), KERNEL(bits_settle_64),
+    KERNEL(bits_start_32), KERNEL(bits_push_32), KERNEL(bits_push_pieces_32), KERNEL(bits_settle_32),
+    KERNEL(bits_pull_32), KERNEL(bits_list_32),
+    KERNEL(bits_start_64), KERNEL(bits_push_64), KERNEL(bits_push_pieces_64), KERNEL(bits_settle_64),
     KERNEL(bits_pull_64), KERNEL(bits_list_64),
 #endif
 #else
