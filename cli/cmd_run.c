@@ -29,8 +29,8 @@ enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *sources, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *report,
-        *checkpoint, *resume;
+    const char *source, *sources, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace,
+        *report, *checkpoint, *resume;
     uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
     bool sync, async, parents, verify, header, plot;
@@ -45,8 +45,8 @@ static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id or name; bfs and sssp need one",
            .letter = 's'),
     OPTION("sources", TEXT, sources, "LIST",
-           "many vertices to start from, one run each: a file with one per line, ids with commas (17,4,99) or random:N, "
-           "which --seed draws; prints a row for each",
+           "many vertices to start from, one run each: a file with one per line, ids with commas (17,4,99) or random:N "
+           "(--seed); prints a row for each",
            .excludes = "source repeat trace report plot"),
     OPTION("engine", TEXT, engine, "E", "the engine: {} (default: auto, which uses a GPU if it is faster)",
            .names = td_engine_name),
@@ -193,7 +193,7 @@ static bool show_iteration(void *context, const td_iteration *row)
     if (!td_progress_visible()) return true;
     td_format_count(active, row->active_vertices);
     if (self->sources.count > 0)
-        td_progress_text("%s: %" PRIu64 " of %" PRIu64 " sources done, iteration %" PRIu32 ", %s, %s active", self->program,
+        td_progress_text("%s: %" PRIu64 " of %" PRIu64 " sources, iteration %" PRIu32 ", %s, %s active", self->program,
                          self->batch.facts.done, self->sources.count, row->number, row->direction, active);
     else if (row->change > 0)
         td_progress_text("%s: iteration %" PRIu32 ", %s, change %.3g", self->program, row->number, row->direction,
@@ -355,7 +355,8 @@ static td_status run_batch(job *self)
     end(&self->report.plan);
     td_memory_restart_peak();
     self->batch = (td_batch_job){
-        .session = self->session, .graph = self->graph, .program = &self->facts, .plan = self->plan, .output = s->output,
+        .session = self->session, .graph = self->graph, .program = &self->facts, .plan = self->plan,
+        .output = s->output,
         .saving = {.size = sizeof self->batch.saving, .format = s->output_format, .header = s->header}, .top = s->top,
         .verify = s->verify, .table = s->top == 0 && !is_stdout(s->build.common.json), .report = &self->report,
         .count = self->sources.count};

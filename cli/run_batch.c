@@ -17,8 +17,8 @@ td_status td_batch_check_output(const char *pattern)
     if (pattern == NULL) return TD_OK;
     const char *place = strstr(pattern, "%s");
     if (place == NULL)
-        return td_fail(TD_USAGE, "--output %s: with --sources every source has a file of its own, whose name has its id "
-                       "in the place of %%s: d-%%s.tsv", pattern);
+        return td_fail(TD_USAGE, "--output %s: with --sources every source has a file of its own, whose name has its "
+                       "id in the place of %%s: d-%%s.tsv", pattern);
     for (const char *at = strchr(pattern, '%'); at != NULL; at = strchr(at + 1, '%'))
         if (at != place)
             return td_fail(TD_USAGE, "--output %s: one %%s is allowed, and no other %%", pattern);
@@ -144,7 +144,8 @@ td_status td_batch_run(td_batch_job *job)
 static void row_json(td_json *json, const td_batch_job *job, const td_batch_row *row)
 {
     uint32_t vertex;
-    const char *name = td_graph_find(job->graph, row->id, &vertex) == TD_OK ? td_graph_vertex_name(job->graph, vertex) : NULL;
+    bool found = td_graph_find(job->graph, row->id, &vertex) == TD_OK;
+    const char *name = found ? td_graph_vertex_name(job->graph, vertex) : NULL;
     td_json_row(json, NULL);
     td_json_u64(json, "source", row->id);
     if (name != NULL) td_json_string(json, "name", name);

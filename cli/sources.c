@@ -105,7 +105,7 @@ td_status td_sources_read(td_sources *self, const char *given, uint64_t seed)
         TD_CHECK(read_drawn(self));
     } else if (list) {
         if (access(given, F_OK) == 0)
-            return td_fail(TD_USAGE, "--sources %s: that is a list of vertices and the name of a file; ./%s is the file",
+            return td_fail(TD_USAGE, "--sources %s: that is a list of vertices and the name of a file, which is ./%s",
                            given, given);
         TD_CHECK(TD_NEW(&self->text, strlen(given) + 1, "sources"));
         memcpy(self->text, given, strlen(given) + 1);

@@ -781,8 +781,8 @@ TD_API td_status td_plan_run(td_session *session, td_plan *plan, td_result **out
 TD_API void td_result_destroy(td_result *result); /* NULL is fine */
 
 /* Batches: one plan, runs from many sources (td_request.sources). Searches may share work: bfs on the engines cpu and
- * resident processes up to 64 sources at once, a bit each (cpu.batch, resident.batch). Plan and session must outlive the
- * batch. */
+ * resident can process up to 64 sources at once, a bit each (cpu.batch, resident.batch). Plan and session must outlive
+ * the batch. */
 typedef struct td_batch td_batch;
 
 TD_API td_status td_batch_create(td_session *session, td_plan *plan, td_batch **out);
@@ -803,9 +803,9 @@ typedef struct td_batch_facts {
 
 TD_API td_status td_batch_describe(const td_batch *batch, td_batch_facts *out);
 
-/* Draws vertices that have out-edges, each at most once: the same ids for the same graph and seed, whatever the machine,
- * the threads and the order of vertices. TD_INVALID if there are fewer. */
-TD_API td_status td_graph_draw(td_session *session, const td_graph *graph, uint64_t count, uint64_t seed, uint64_t *ids);
+/* Draws vertices with out-edges, each once: the same ids for the same graph and seed. TD_INVALID if there are fewer. */
+TD_API td_status td_graph_draw(td_session *session, const td_graph *graph, uint64_t count, uint64_t seed,
+                               uint64_t *ids);
 
 /* Checks the claims that a correct result fulfils; fails with TD_VERIFY and names the claim that does not hold. */
 TD_API td_status td_result_verify(td_session *session, const td_result *result);

@@ -25,8 +25,8 @@ from ._result import Edges, Plan, Result, Row
 from ._session import Session, default_session
 
 __version__: str = _library.version
-__all__ = ["Graph", "Result", "Batch", "Found", "Plan", "Edges", "Row", "Session", "default_session", "programs", "Program", "Parameter",
-           "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage",
+__all__ = ["Graph", "Result", "Batch", "Found", "Plan", "Edges", "Row", "Session", "default_session", "programs",
+           "Program", "Parameter", "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage",
            "NotFound", "InputOutput", "Format", "Corrupt", "Limit", "Unsupported", "Cancelled", "Device", "Verify",
            "Internal", "Forked"]
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Found"]
 
+_FIGURES = ("reached", "lowest", "highest", "sum", "digest")
+
 
 class Found(NamedTuple):
     """What the run from one source found."""
@@ -85,7 +87,7 @@ class Batch:
             found = Summary()
             self.graph.session._call(self.plan._quick, lib.td_result_summarise, result, ctypes.byref(found))
             row = {"source": source, "seconds": lib.td_result_seconds(result)}
-            rows.append(row | {name: getattr(found, name) for name in ("reached", "lowest", "highest", "sum", "digest")})
+            rows.append(row | {name: getattr(found, name) for name in _FIGURES})
         return rows
 
     def __repr__(self) -> str:

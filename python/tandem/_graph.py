@@ -380,8 +380,8 @@ class Graph(Programs):
 
     # Running.
 
-    def _plan(self, program: str, parameters: dict, *, source: Any = None, sources: Any = None, tolerance: float | None = None,
-              mode: str | None = None, parents: bool = False, iterations: int | None = None,
+    def _plan(self, program: str, parameters: dict, *, source: Any = None, sources: Any = None,
+              tolerance: float | None = None, mode: str | None = None, parents: bool = False, iterations: int | None = None,
               engine: str | None = None, devices: Any = None, memory: Any = None, gpu_memory: Any = None,
               gpu_edges: Any = None, checkpoint: Any = None, checkpoint_every: int | None = None, resume: Any = None,
               settings: Mapping[str, object] | None = None, progress: Any = None) -> Plan:

@@ -94,7 +94,7 @@ def arguments(program: Program) -> list[tuple[str, str | None, str, str]]:
     if program.needs_source:
         found.append(("source", "None", "Hashable", "the id or label of the vertex to start from"))
         found.append(("sources", "None", "Iterable[Hashable] | None",
-                      "instead of source: many vertices to start from, one run each; the method then returns a `Batch`"))
+                      "instead of source: many vertices to start from, one run each; the result is a `Batch`"))
     elif program.takes_source:
         found.append(("source", "None", "Hashable", "the id or label of a vertex"))
     for p in program.parameters:
@@ -178,8 +178,8 @@ _add_methods()
 def stub() -> str:
     """The text of _programs.pyi."""
     lines = ['"""Made by `python -m tandem.stubs`; do not edit."""', "import os",
-             "from typing import Any, Callable, Hashable, Iterable, Literal, Mapping, NamedTuple, Sequence, overload", "",
-             "import numpy as np", "", "from ._batch import Batch", "from ._result import Result, Row", "",
+             "from typing import Any, Callable, Hashable, Iterable, Literal, Mapping, NamedTuple, Sequence, "
+             "overload", "", "import numpy as np", "", "from ._batch import Batch", "from ._result import Result, Row", "",
              '__all__ = ["Programs", "PROGRAMS", "Program", "Parameter"]', ""]
     for cls in (Parameter, Program):
         lines += [f"class {cls.__name__}(NamedTuple):"]

@@ -14,6 +14,7 @@ struct td_batch {
     td_run *run;        /* of the last result; or NULL */
     td_group group;     /* of the run, if `grouped` */
     bool grouped;
+    bool apart;         /* searches share too little: every further source has a run of its own */
     uint64_t first;     /* the group's first source */
     uint32_t *levels[TD_GROUP_MOST / 8]; /* a window of results of the group, read at once */
     uint32_t window;    /* sources of a window */
@@ -87,13 +88,14 @@ static void count_run(td_batch *batch)
     facts->finish_seconds += run->finish_seconds;
 }
 
-/* Runs from the next source, or searches from the next group of them. The last group may need narrower words. */
-static td_status run_next(td_batch *batch)
+/* Runs from the next source, or searches from the next group of them. The last group may need narrower words. A search
+ * that ended early, because its sources share too little, has no results. */
+static td_status run_some(td_batch *batch)
 {
     td_plan *plan = batch->plan;
     const td_run_options *options = &plan->options;
     uint64_t left = options->source_count - batch->next;
-    uint32_t count = left < plan->group ? (uint32_t)left : plan->group;
+    uint32_t most = batch->apart ? 1 : plan->group, count = left < most ? (uint32_t)left : most;
     drop_run(batch);
     batch->grouped = count > 1;
     batch->first = batch->next;
@@ -107,6 +109,15 @@ static td_status run_next(td_batch *batch)
     batch->run->seconds /= count; /* a result's share of the search */
     batch->run->lent = true;
     return TD_OK;
+}
+
+static td_status run_next(td_batch *batch)
+{
+    TD_CHECK(run_some(batch));
+    if (!batch->group.stopped) return TD_OK;
+    batch->apart = true;
+    batch->facts.at_once = 1;
+    return run_some(batch);
 }
 
 /* Points the run to the levels of one of its sources. */
@@ -233,8 +244,8 @@ static td_status draw(drawing *self, td_pool *pool, uint64_t *ids)
     for (int w = 1; w < workers; w++)
         for (uint64_t i = 0; i < self->heaps[w].count; i++) offer(all, count, self->heaps[w].rows[i]);
     if (all->count < count) {
-        status = td_fail(TD_INVALID, "%" PRIu64 " sources are to be drawn, and %" PRIu64 " vertices have out-edges", count,
-                         all->count);
+        status = td_fail(TD_INVALID, "%" PRIu64 " sources are to be drawn, and %" PRIu64 " vertices have out-edges",
+                         count, all->count);
         goto done;
     }
     while (all->count > 0) { /* the highest last */

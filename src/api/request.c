@@ -52,8 +52,8 @@ static td_status check_batch(const td_taken *self)
     if (request->has_source || request->source_name != NULL)
         return td_fail(TD_USAGE, "{source} and {sources}: give one of them");
     if (!info->needs_source)
-        return td_fail(TD_USAGE, "{sources} is for programs that start from one vertex, such as bfs and sssp; %s does not",
-                       info->name);
+        return td_fail(TD_USAGE, "{sources} is for programs that start from one vertex, such as bfs and sssp; %s does "
+                       "not", info->name);
     if (request->checkpoint != NULL)
         return td_fail(TD_USAGE, "{checkpoint} with {sources}: a checkpoint is the state of one run; run such a source "
                        "alone");
@@ -79,7 +79,8 @@ td_status td_request_take(td_taken *self, td_session *session, const char *progr
     self->options = (td_run_options){
         .pool = session->pool, .cache = &session->cache, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
-        .has_source = request->has_source || request->source_name != NULL || request->sources != NULL, .parents = request->parents, .settings = &self->settings,
+        .has_source = request->has_source || request->source_name != NULL || request->sources != NULL,
+        .parents = request->parents, .settings = &self->settings,
         .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
         .every = request->checkpoint_every, .resume = request->resume, .traces = request->traces,

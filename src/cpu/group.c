@@ -10,6 +10,11 @@
 /* A push costs two random reads and perhaps an atomic per edge, a pull one read, and it may end early. */
 static const double PULL_ABOVE = 0.25; /* frontier's edges over those of vertices that some source lacks */
 
+/* Searches from far apart meet a vertex in different iterations, and its edges are then processed once for each of them,
+ * at a higher price. From this iteration on a search may stop if, so far, fewer than two searches shared a vertex on
+ * average: graphs whose searches share more have ended by then, or have done most of their work. */
+enum { STOPS_FROM = 12, LEAST_SHARED = 2 };
+
 typedef struct search {
     td_cpu_job job;
     td_cpu_bits bits;
@@ -17,6 +22,7 @@ typedef struct search {
     const td_cpu_bits_kernels *kernels;
     uint64_t word_bytes;
     bool next_dirty; /* `next` has words of an earlier frontier */
+    double found;    /* vertices, counted once for every source that has found them */
 } search;
 
 static td_status declare_arrays(search *self, td_cpu_memory *memory)
@@ -158,7 +164,8 @@ static bool chooses_push(const search *self, const td_frontier *now)
 {
     const td_cpu_job *job = &self->job;
     if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
-    return (double)(now->edges + now->vertices) <= PULL_ABOVE * (double)(job->unsettled.edges + job->graph->vertices / 8);
+    uint64_t pulled = job->unsettled.edges + job->graph->vertices / 8;
+    return (double)(now->edges + now->vertices) <= PULL_ABOVE * (double)pulled;
 }
 
 /* One iteration; afterwards *now is the next frontier. */
@@ -180,9 +187,16 @@ static td_status iterate(search *self, td_frontier *now, td_row *row)
     self->group->words += now->vertices;
     td_unsettled_subtract(&job->unsettled, sum.total, bits->complete_edges);
     *now = (td_frontier){.vertices = sum.activated, .edges = sum.activated_edges, .listed = pushes};
+    self->found += sum.share;
     job->run->updates += sum.activated;
     row->edges = sum.edges;
     return TD_OK;
+}
+
+static bool shares_little(const search *self)
+{
+    return self->group->may_stop && self->job.context.iteration >= STOPS_FROM &&
+           self->found < LEAST_SHARED * (double)self->group->words;
 }
 
 static td_status run_search(search *self)
@@ -191,6 +205,10 @@ static td_status run_search(search *self)
     td_frontier now;
     start(self, &now);
     while (now.vertices > 0 && job->context.iteration < job->limit) {
+        if (shares_little(self)) {
+            self->group->stopped = true;
+            return TD_OK;
+        }
         uint64_t began = td_clock_ns();
         td_row row = {.active_vertices = now.vertices, .active_edges = now.edges};
         TD_CHECK(iterate(self, &now, &row));

@@ -317,7 +317,7 @@ bool td_plan_may_group(const td_plan *plan)
            !options->parents && !options->traces;
 }
 
-/* *narrow: the run failed because its values were too small. With a group the run has no values: they are the group's. */
+/* *narrow: the run failed because its values were too small. With a group they are the group's. */
 static td_status run_plan(const td_plan *plan, td_group *group, td_run **out, bool *narrow)
 {
     td_status status = TD_OK;

@@ -145,7 +145,8 @@ static bool chooses_push(const search *self, const td_frontier *now)
 {
     const td_gpu_job *job = self->job;
     if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
-    return (double)(now->edges + now->vertices) <= PULL_ABOVE * (double)(job->unsettled.edges + job->graph->vertices / 8);
+    uint64_t pulled = job->unsettled.edges + job->graph->vertices / 8;
+    return (double)(now->edges + now->vertices) <= PULL_ABOVE * (double)pulled;
 }
 
 static td_status iterate(search *self, td_frontier *now, td_row *row)
@@ -236,6 +237,7 @@ td_status td_gpu_group_bytes(const td_program *program, const td_graph *graph, c
     const td_gpu_memory *memory = &job.memory;
     *out = (td_gpu_bytes){.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
                           .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM],
-                          .host = memory->host.peak, .list_edges = td_gpu_view_edges(&job), .edge_bytes = sizeof(uint32_t)};
+                          .host = memory->host.peak, .list_edges = td_gpu_view_edges(&job),
+                          .edge_bytes = sizeof(uint32_t)};
     return TD_OK;
 }

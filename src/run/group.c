@@ -67,8 +67,8 @@ static td_status read_part(void *context, uint64_t begin, uint64_t end, int work
     return TD_OK;
 }
 
-td_status td_group_read(const td_group *group, uint32_t first, uint32_t count, uint64_t vertices, uint32_t *const *levels,
-                        td_pool *pool)
+td_status td_group_read(const td_group *group, uint32_t first, uint32_t count, uint64_t vertices,
+                        uint32_t *const *levels, td_pool *pool)
 {
     reading self = {group, first, count, levels};
     return td_pool_for(pool, vertices, VERTICES_AT_A_TIME, read_part, &self);

@@ -25,7 +25,8 @@ for program in bfs sssp; do
     mkdir -p out
     succeeds run $program g.tg --sources 17,4,99 -o "out/$program-%s.tsv" --top 2
     for source in 17 4 99; do
-        if cmp -s "one-$source.tsv" "out/$program-$source.tsv"; then good; else bad "out/$program-$source.tsv differs"; fi
+        file=out/$program-$source.tsv
+        if cmp -s "one-$source.tsv" "$file"; then good; else bad "$file differs"; fi
     done
     equal "$(wc -l <<<"$out")" 7 'lines of --top: two vertices of every source'
     equal "$(awk 'NR > 1 { print $1 }' <<<"$out" | xargs)" '17 17 4 4 99 99' 'their sources'
@@ -45,7 +46,8 @@ if [ "$(rows)" != "$single" ]; then good; else bad 'another seed draws the same 
 
 # The report.
 succeeds run bfs g.tg --sources random:70 --json -
-contains_all "$out" 'the report' '"batch": [' '"batch_totals": {' '"sources": 70' '"at_once": 64' '"searches": 2' '"words": '
+contains_all "$out" 'the report' '"batch": [' '"batch_totals": {' '"sources": 70' '"at_once": 64' '"searches": 2' \
+    '"words": '
 equal "$(grep -c '"reached": ' <<<"${out#*\"batch\": [}")" 70 'rows of the report'
 bits=$(sed -n '/"batch_totals"/,$ s/.*"edges_processed": \([0-9]*\).*/\1/p' <<<"$out")
 t run bfs g.tg --sources random:70 --set cpu.batch=single --json -
@@ -59,7 +61,7 @@ equal "$(awk 'NR > 1 { print $1 }' <<<"$out" | xargs)" 'Kiel Bonn' 'sources with
 contains "$(cat names.json)" '"name": "Kiel"' 'the report'
 succeeds run bfs cities.txt --source Bonn -o bonn.tsv
 if cmp -s bonn.tsv to-Bonn.tsv; then good; else bad 'to-Bonn.tsv differs'; fi
-fails 2 "the vertex 'a/b' has a name that cannot be part of a file's" run bfs cities.txt --quiet --sources Kiel,a/b -o 'to-%s'
+fails 2 "the vertex 'a/b' has a name that cannot be part of a file's" run bfs cities.txt -q --sources Kiel,a/b -o 'to-%s'
 
 # What is refused.
 printf '17\nx\n' >words.txt
@@ -73,13 +75,14 @@ fails 1 '--sources empty.txt: there is no vertex in it' run bfs missing.tg --sou
 fails 1 '--sources absent.txt: No such file' run bfs missing.tg --sources absent.txt
 fails 1 'one vertex is given by --source, several with commas' run bfs missing.tg --sources 17
 fails 2 'vertex 2 is missing' run bfs missing.tg --sources 17,,4
-fails 2 './4,5 is the file' run bfs missing.tg --sources 4,5
+fails 2 'which is ./4,5' run bfs missing.tg --sources 4,5
 fails 2 'random:1 to random:' run bfs missing.tg --sources random:0
 fails 2 '--sources random:many' run bfs missing.tg --sources random:many
 fails 1 'sources are to be drawn' run bfs cities.txt --quiet --sources random:6
 fails 2 '--sources and --source exclude each other' run bfs missing.tg --sources 1,2 --source 3
 fails 2 '--sources is for programs that start from one vertex' run wcc missing.tg --sources 1,2
-fails 2 '--checkpoint with --sources: a checkpoint is the state of one run' run bfs missing.tg --sources 1,2 --checkpoint c
+fails 2 '--checkpoint with --sources: a checkpoint is the state of one run' run bfs missing.tg --checkpoint c \
+    --sources 1,2
 fails 2 '--resume with --sources: a checkpoint is the state of one run' run bfs missing.tg --sources 1,2 --resume c
 fails 2 'exclude each other' run bfs missing.tg --sources 1,2 --repeat 3
 fails 2 'in the place of %s: d-%s.tsv' run bfs missing.tg --sources 1,2 -o d.tsv

@@ -19,7 +19,7 @@ static inline uint64_t choose_sources(const td_graph *graph, uint64_t count, uin
 
 typedef struct way {
     const char *program, *engine, *devices;
-    const char *settings[4];
+    const char *settings[5]; /* ends with NULL */
 } way;
 
 static inline td_request request_of(const way *of)
@@ -28,7 +28,8 @@ static inline td_request request_of(const way *of)
                         .settings = of->settings};
 }
 
-static inline td_plan *plan_of(td_session *session, const td_graph *graph, const way *of, const uint64_t *ids, uint64_t count)
+static inline td_plan *plan_of(td_session *session, const td_graph *graph, const way *of, const uint64_t *ids,
+                               uint64_t count)
 {
     td_plan *plan = NULL;
     td_request request = request_of(of);
@@ -42,21 +43,20 @@ static inline td_plan *plan_of(td_session *session, const td_graph *graph, const
 static inline way without_batch(way of)
 {
     int kept = 0;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         if (of.settings[i] != NULL && strstr(of.settings[i], ".batch=") == NULL) of.settings[kept++] = of.settings[i];
-    while (kept < 4) of.settings[kept++] = NULL;
+    while (kept < 5) of.settings[kept++] = NULL;
     return of;
 }
 
-/* Compares all results of a batch with runs of their own: by the cpu engine, or in the same way if `alone` is given, which
- * then has the edges that they processed. *facts: the batch's. */
-static inline void check_batch(td_session *session, const td_graph *graph, const way *of, uint64_t count,
-                               td_batch_facts *facts, uint64_t *alone)
+/* Compares all results of a batch with runs of their own: by the cpu engine, or in the same way if `alone` is given,
+ * which then has the edges that they processed. *facts: the batch's. */
+static inline void check_batch_from(td_session *session, const td_graph *graph, const way *of, const uint64_t *ids,
+                                    uint64_t count, td_batch_facts *facts, uint64_t *alone)
 {
-    uint64_t ids[MOST], processed = 0;
+    uint64_t processed = 0;
     td_batch *batch = NULL;
     way own_way = alone != NULL ? without_batch(*of) : (way){.program = of->program, .engine = "cpu"};
-    choose_sources(graph, count, ids);
     td_plan *plan = plan_of(session, graph, of, ids, count);
     CHECK_OK(td_batch_create(session, plan, &batch));
     for (uint64_t i = 0; i < count; i++) {
@@ -92,6 +92,13 @@ static inline void check_batch(td_session *session, const td_graph *graph, const
     if (alone != NULL) *alone = processed;
     td_batch_destroy(batch);
     td_plan_destroy(plan);
+}
+
+static inline void check_batch(td_session *session, const td_graph *graph, const way *of, uint64_t count,
+                               td_batch_facts *facts, uint64_t *alone)
+{
+    uint64_t ids[MOST];
+    check_batch_from(session, graph, of, ids, choose_sources(graph, count, ids), facts, alone);
 }
 
 /* Counts of sources that take words of every width, and a last group with one source or narrower words. */

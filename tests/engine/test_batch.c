@@ -7,8 +7,9 @@ TEST(levels_of_a_batch_on_the_cpu_are_those_of_single_runs)
 {
     static const way ways[] = {
         {"bfs", "cpu", NULL, {NULL}},
-        {"bfs", "cpu", NULL, {"cpu.direction=push", "cpu.high_degree=3", "cpu.serial=0"}},
-        {"bfs", "cpu", NULL, {"cpu.direction=pull", "cpu.serial=0"}},
+        {"bfs", "cpu", NULL, {"cpu.batch=bits"}},
+        {"bfs", "cpu", NULL, {"cpu.batch=bits", "cpu.direction=push", "cpu.high_degree=3", "cpu.serial=0"}},
+        {"bfs", "cpu", NULL, {"cpu.batch=bits", "cpu.direction=pull", "cpu.serial=0"}},
         {"bfs", "cpu", NULL, {"cpu.batch=single"}},
         {"sssp", "cpu", NULL, {NULL}},
     };
@@ -18,7 +19,8 @@ TEST(levels_of_a_batch_on_the_cpu_are_those_of_single_runs)
             td_batch_facts facts;
             if (test_graphs[g].vertices > 2100) continue;
             td_graph *graph = test_graph(g, TEST_U8, NULL);
-            check_batch(sessions[((unsigned)g + w) % 2], graph, &ways[w], counts[((unsigned)g + w) % COUNTS], &facts, NULL);
+            unsigned turn = (unsigned)g + w;
+            check_batch(sessions[turn % 2], graph, &ways[w], counts[turn % COUNTS], &facts, NULL);
             td_graph_destroy(graph);
         }
     td_session_destroy(sessions[0]);
@@ -35,7 +37,8 @@ TEST(levels_of_a_batch_on_a_gpu_are_those_of_single_runs)
         {"sssp", "stream", "emu@unchecked", {NULL}},
         {"bfs", "hybrid", NULL, {NULL}},
     };
-    static const char *const graphs[] = {"single vertex", "directed path", "star", "two components", "uniform, sparse ids"};
+    static const char *const graphs[] = {"single vertex", "directed path", "star", "two components",
+                                         "uniform, sparse ids"};
     td_session *session = session_of(2);
     for (unsigned g = 0; g < sizeof graphs / sizeof *graphs; g++)
         for (unsigned w = 0; w < sizeof ways / sizeof *ways; w++) {
@@ -104,11 +107,38 @@ TEST(a_pull_waits_only_for_sources_that_can_still_come)
     td_session_destroy(session);
 }
 
+/* On a grid nearly every search has its frontier for itself: the first group stops, the other sources run alone. */
+TEST(searches_that_share_little_are_given_up)
+{
+    static const way automatic = {"bfs", "cpu", NULL, {NULL}}, always = {"bfs", "cpu", NULL, {"cpu.batch=bits"}};
+    td_session *session = session_of(1);
+    td_batch_facts facts;
+    uint64_t alone, ids[20];
+    td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_UNWEIGHTED, NULL);
+    CHECK_OK(td_graph_draw(session, graph, 20, 1, ids));
+    check_batch_from(session, graph, &automatic, ids, 20, &facts, &alone);
+    CHECK_EQ(facts.at_once, 1);
+    CHECK_EQ(facts.searches, 21);
+    if (facts.edges_processed <= alone || facts.edges_processed >= 2 * alone)
+        TEST_FAIL("%" PRIu64 " edges, and single runs process %" PRIu64, facts.edges_processed, alone);
+    check_batch_from(session, graph, &always, ids, 20, &facts, NULL);
+    CHECK_EQ(facts.at_once, 32);
+    CHECK_EQ(facts.searches, 1);
+    td_graph_destroy(graph);
+    graph = test_graph(test_graph_named("rmat 10, clean"), TEST_UNWEIGHTED, NULL);
+    CHECK_OK(td_graph_draw(session, graph, 20, 1, ids));
+    check_batch_from(session, graph, &automatic, ids, 20, &facts, NULL);
+    CHECK_EQ(facts.searches, 1);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST(levels_beyond_the_planes_that_a_plan_counts)
 {
     enum { LENGTH = 700 }; /* ten planes */
     static uint32_t ends[LENGTH - 1][2];
-    static const way ways[] = {{"bfs", "cpu", NULL, {NULL}}, {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}};
+    static const way ways[] = {{"bfs", "cpu", NULL, {"cpu.batch=bits"}},
+                               {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}};
     for (uint32_t v = 0; v + 1 < LENGTH; v++) ends[v][0] = v, ends[v][1] = v + 1;
     td_session *session = session_of(2);
     td_graph *graph = test_graph_of(LENGTH, (const uint32_t(*)[2])ends, NULL, LENGTH - 1, true);
@@ -284,13 +314,13 @@ TEST(little_memory_makes_words_narrower_and_then_names_the_least)
     static uint64_t from[20000], to[20000];
     for (uint64_t i = 0; i < 20000; i++) from[i] = i, to[i] = (i * 7919 + 1) % 20000;
     td_edges edges = {.size = sizeof edges, .count = 20000, .sources = from, .targets = to, .vertices = 20000};
-    CHECK_OK(td_graph_from_edges(session, &edges, &(td_graph_options){.size = sizeof(td_graph_options), .symmetrize = true},
-                                 &graph));
+    td_graph_options options = {.size = sizeof options, .symmetrize = true};
+    CHECK_OK(td_graph_from_edges(session, &edges, &options, &graph));
     choose_sources(graph, 64, ids);
     uint32_t before = 64, seen = 0;
     for (uint64_t bytes = 6 << 20; bytes > 300000; bytes -= bytes / 8) {
         allow(session, bytes);
-        td_plan *plan = plan_of(session, graph, &(way){"bfs", "cpu", NULL, {NULL}}, ids, 64);
+        td_plan *plan = plan_of(session, graph, &(way){"bfs", "cpu", NULL, {"cpu.batch=bits"}}, ids, 64);
         td_batch_facts facts = {.size = sizeof facts};
         CHECK_OK(td_batch_create(session, plan, &batch));
         CHECK_OK(td_batch_next(session, batch, &result));
@@ -321,7 +351,8 @@ TEST(little_memory_makes_words_narrower_and_then_names_the_least)
 /* Levels below 16 take four of the eight planes that plans count. */
 TEST(a_plan_states_the_memory_of_a_shared_search)
 {
-    static const way ways[] = {{"bfs", "cpu", NULL, {NULL}}, {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}};
+    static const way ways[] = {{"bfs", "cpu", NULL, {NULL}},
+                               {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}};
     uint64_t ids[64];
     td_graph *graph = test_graph(test_graph_named("rmat 14, clean"), TEST_UNWEIGHTED, NULL);
     choose_sources(graph, 64, ids);

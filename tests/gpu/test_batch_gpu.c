@@ -1,4 +1,4 @@
-/* Searches from many sources at once on a real GPU, the whole one and a slice of it: levels are those of single runs there,
+/* Searches from many sources at once on a real GPU, the whole one and a slice of it: levels are those of single runs,
  * and edges are fewer. */
 #include "engine/batches.h"
 #include "gpu/gpu.h"

@@ -10,11 +10,12 @@ static const td_renamed_setting renamed[] = {
 /* The widest words that fit the memory; none: every source has a run of its own. */
 static td_status plan_group(td_plan *plan)
 {
-    bool groups;
+    td_cpu_batch way;
     uint64_t bytes;
     if (!td_plan_may_group(plan)) return TD_OK;
-    TD_CHECK(td_cpu_groups(plan->program, &plan->options, &groups));
-    for (uint32_t width = td_group_width(plan->options.source_count); groups && width >= 8; width /= 2) {
+    TD_CHECK(td_cpu_read_batch(plan->program, &plan->options, &way));
+    if (way == TD_BATCH_SINGLE) return TD_OK;
+    for (uint32_t width = td_group_width(plan->options.source_count); width >= 8; width /= 2) {
         TD_CHECK(td_cpu_group_bytes(plan->program, plan->graph, &plan->options, width, &bytes));
         if (bytes > plan->free_bytes) continue;
         plan->group = width;
@@ -34,6 +35,9 @@ static td_status run_cpu(const td_plan *plan, td_run *run) { return td_cpu_run(r
 
 static td_status run_group(const td_plan *plan, td_run *run, td_group *group)
 {
+    td_cpu_batch way;
+    TD_CHECK(td_cpu_read_batch(plan->program, &plan->options, &way));
+    group->may_stop = way == TD_BATCH_AUTO;
     return td_cpu_run_group(run, &plan->options, group);
 }
 

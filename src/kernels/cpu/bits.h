@@ -4,9 +4,9 @@
  *
  * The algorithm is MS-BFS (Then and others, VLDB 2014): an edge carries the frontier's word, so that all searches that
  * have the vertex in their frontiers share the edge. A push is divided over the frontier's vertices, and a target that
- * several of them reach is queued by the first; a second step settles the queued ones. A pull is divided over all vertices
- * and stops when the neighbours seen so far have brought every source that can still come: one that lacks the vertex and
- * has reached a vertex in the last iteration. */
+ * several of them reach is queued by the first; a second step settles the queued ones. A pull is divided over all
+ * vertices and stops when the neighbours seen so far have brought every source that can still come: one that lacks the
+ * vertex and has reached a vertex in the last iteration. */
 
 /* What a worker adds up over a step. */
 typedef struct BITS(bits_sums) {
@@ -33,6 +33,7 @@ static inline void BITS(bits_settle_vertex)(td_cpu_job *job, uint32_t v, WORD fo
         ((WORD *)bits->planes[__builtin_ctz(level)])[v] |= found;
     sums->found |= found;
     sums->tally.activated++;
+    sums->tally.share += (double)td_popcount(found); /* searches that process the vertex together */
     sums->tally.activated_edges += td_cpu_push_degree(job, v);
     if (seen[v] != (WORD)bits->all) return;
     sums->tally.total++;

@@ -1,11 +1,11 @@
 /* Searches from many sources at once, a bit each (MS-BFS: Then and others, VLDB 2014): included once per width of the
  * words, with WORD, the type of a word, and BITS(x), x with the width behind it.
  *
- * An edge carries the frontier's word, so that all searches that have the vertex in their frontiers share the edge. A push
- * divides the frontier's edges evenly over the lanes of a warp, those of high-degree vertices over all blocks; a target is
- * queued by the first that reaches it, and a second launch settles the queue. In a pull a warp has 32 vertices: every lane
- * scans the first few edges of its own, then all lanes scan the remaining lists together, one after another, until the
- * neighbours have brought every source that can still come. */
+ * An edge carries the frontier's word, so that all searches that have the vertex in their frontiers share the edge. A
+ * push divides the frontier's edges evenly over the lanes of a warp, those of high-degree vertices over all blocks; a
+ * target is queued by the first that reaches it, and a second launch settles the queue. In a pull a warp has 32 vertices:
+ * every lane scans the first few edges of its own, then all lanes scan the remaining lists together, one after another,
+ * until the neighbours have brought every source that can still come. */
 
 #define BITS_KERNEL(name) TD_KERNEL(name, td_bits_args) /* with the name expanded */
 
