@@ -578,7 +578,7 @@ const td_command td_cmd_run = {
                 "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"
                 "tandem run wcc g.tg --json stats.json --trace trace.json\n"
                 "tandem run bfs g.tg --sources random:64 --json batch.json\n"
-                "tandem run sssp road.tg --sources depots.txt -o d-%s.tsv\n"
+                "tandem run sssp road.tg --sources 0,17,99 -o d-%s.tsv\n"
                 "tandem run bfs g.tg --source 17 --engine resident --devices cuda:0\n"
                 "tandem run pagerank g.tg --checkpoint state        # killed\n"
                 "tandem run pagerank g.tg --resume state --top 10   # resumed",
