@@ -155,8 +155,9 @@ TEST(a_limit_on_iterations_holds_in_a_batch)
     td_session *session = session_of(1);
     td_graph *graph = test_graph(test_graph_named("path"), TEST_UNWEIGHTED, NULL);
     const uint64_t ids[] = {1, 50, 100};
+    const char *settings[] = {"cpu.batch=bits", NULL};
     td_request request = {.size = sizeof request, .sources = ids, .source_count = 3, .has_iterations = true,
-                          .iterations = 4, .engine = "cpu"};
+                          .iterations = 4, .engine = "cpu", .settings = settings};
     td_plan *plan = NULL;
     td_batch *batch = NULL;
     td_result *result = NULL;
