@@ -56,7 +56,7 @@ class Programs:
         source : Hashable, optional
             the id or label of the vertex to start from.
         sources : Iterable[Hashable] | None, optional
-            instead of source: many vertices to start from, one run each; the method then returns a `Batch`.
+            instead of source: many vertices to start from, one run each; the result is a `Batch`.
         mode : Literal['sync', 'async'] | None, optional
             'async': an iteration also reads values that it has updated itself.
         parents : bool, optional
@@ -97,7 +97,7 @@ class Programs:
         source : Hashable, optional
             the id or label of the vertex to start from.
         sources : Iterable[Hashable] | None, optional
-            instead of source: many vertices to start from, one run each; the method then returns a `Batch`.
+            instead of source: many vertices to start from, one run each; the result is a `Batch`.
         precision : str | None, optional
             distances of 4 or 8 bytes; auto: 8 for real weights, and where 32-bit integers are too small (auto or single or double); default auto.
         mode : Literal['sync', 'async'] | None, optional
