@@ -327,6 +327,7 @@ TEST(little_memory_makes_words_narrower_and_then_names_the_least)
         CHECK_OK(td_batch_next(session, batch, &result));
         CHECK_OK(td_batch_describe(batch, &facts));
         CHECK(facts.at_once <= before);
+        CHECK_EQ(td_plan_counter(plan, "batch_at_once"), facts.at_once > 1 ? facts.at_once : 0);
         CHECK(td_plan_fits(plan));
         seen |= facts.at_once;
         before = facts.at_once;

@@ -19,6 +19,7 @@ static td_status plan_group(td_plan *plan)
         TD_CHECK(td_cpu_group_bytes(plan->program, plan->graph, &plan->options, width, &bytes));
         if (bytes > plan->free_bytes) continue;
         plan->group = width;
+        td_plan_count(plan, "batch_at_once", width);
         if (bytes > plan->program_bytes) plan->program_bytes = bytes;
         return TD_OK;
     }

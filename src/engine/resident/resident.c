@@ -266,6 +266,7 @@ static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_b
         TD_CHECK(td_gpu_group_bytes(plan->program, plan->graph, &plan->options, choice, width, &group));
         if (group.graph + group.program > room || group.host > plan->free_bytes) continue;
         plan->group = width;
+        td_plan_count(plan, "batch_at_once", width);
         if (group.program > need->program) need->program = group.program;
         if (group.host > need->host) need->host = group.host;
         return TD_OK;
