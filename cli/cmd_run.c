@@ -8,8 +8,10 @@
 #include "output.h"
 #include "page_file.h"
 #include "report.h"
+#include "run_batch.h"
 #include "run_plot.h"
 #include "run_text.h"
+#include "sources.h"
 #include "standard_input.h"
 #include "wall.h"
 
@@ -27,8 +29,8 @@ enum { MOST_REPEATS = 1000 };
 
 typedef struct run_settings {
     td_build_settings build;
-    const char *source, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace, *report,
-        *checkpoint, *resume;
+    const char *source, *sources, *engine, *devices, *gpu_edges, *format, *columns, *output, *output_format, *trace,
+        *report, *checkpoint, *resume;
     uint64_t iterations, every, top, repeat, seed, gpu_memory;
     double tolerance;
     bool sync, async, parents, verify, header, plot;
@@ -42,6 +44,10 @@ static const run_settings defaults = {.tolerance = -1, .repeat = 1, .seed = 1};
 static const td_arg_option options[] = {
     OPTION("source", TEXT, source, "ID", "the vertex to start from, by its original id or name; bfs and sssp need one",
            .letter = 's'),
+    OPTION("sources", TEXT, sources, "LIST",
+           "many vertices to start from, one run each: a file with one per line, ids with commas (17,4,99) or random:N "
+           "(--seed); prints a row for each",
+           .excludes = "source repeat trace report plot"),
     OPTION("engine", TEXT, engine, "E", "the engine: {} (default: auto, which uses a GPU if it is faster)",
            .names = td_engine_name),
     OPTION("devices", TEXT, devices, "LIST",
@@ -70,7 +76,8 @@ static const td_arg_option options[] = {
     OPTION("parents", FLAG, parents, NULL, "bfs, sssp: also compute the previous vertex on the path to each"),
     OPTION("verify", FLAG, verify, NULL, "check that the result is correct"),
     OPTION("output", TEXT, output, "FILE",
-           "results, one line per vertex (original id, value) or, for mst, per edge of the forest; -: standard output",
+           "results, one line per vertex (original id, value) or, for mst, per edge of the forest; -: standard output; "
+           "with --sources one file each, whose name has the source in the place of %s",
            .letter = 'o'),
     OPTION("output-format", TEXT, output_format, "F", "tsv, csv or graphalytics (default: by suffix, else tsv)",
            .needs = "output"),
@@ -87,7 +94,8 @@ static const td_arg_option options[] = {
     OPTION("format", TEXT, format, "F", "format of the graph file (default: recognised)"),
     OPTION("columns", TEXT, columns, "LIST",
            "the columns of an edge list: source, target, weight, and _ for others (source,target,_,weight)"),
-    OPTION("seed", COUNT, seed, "N", "seed of --weights and of --order random (default: 1)", .needs = "weights order"),
+    OPTION("seed", COUNT, seed, "N", "seed of --weights, --order random and --sources random (default: 1)",
+           .needs = "weights order sources"),
     {0},
 };
 
@@ -98,6 +106,8 @@ typedef struct job {
     td_program_facts facts;
     td_graph_options opening;
     td_ordering ordering;
+    td_sources sources;
+    td_batch_job batch;
     td_request request;
     td_session *session;
     td_graph *graph;
@@ -141,6 +151,7 @@ static td_status check_targets(const run_settings *s, const char *graph)
     const td_common *common = &s->build.common;
     static const char *const names[] = {"--output", "--trace", "--report"};
     const char *paths[] = {s->output, s->trace, s->report};
+    if (s->sources != NULL) TD_CHECK(td_batch_check_output(s->output));
     int on_stdout = is_stdout(s->output) + is_stdout(s->trace) + is_stdout(s->report) + is_stdout(common->json) +
                     (s->top > 0);
     if (on_stdout > 1)
@@ -182,7 +193,10 @@ static bool show_iteration(void *context, const td_iteration *row)
     char active[TD_NUMBER_BYTES];
     if (!td_progress_visible()) return true;
     td_format_count(active, row->active_vertices);
-    if (row->change > 0)
+    if (self->sources.count > 0)
+        td_progress_text("%s: %" PRIu64 " of %" PRIu64 " sources, iteration %" PRIu32 ", %s, %s active", self->program,
+                         self->batch.facts.done, self->sources.count, row->number, row->direction, active);
+    else if (row->change > 0)
         td_progress_text("%s: iteration %" PRIu32 ", %s, change %.3g", self->program, row->number, row->direction,
                          row->change);
     else
@@ -215,6 +229,9 @@ static td_status fill_request(job *self)
         .devices = s->devices, .gpu_memory = s->gpu_memory, .traces = s->trace != NULL, .checkpoint = s->checkpoint,
         .checkpoint_every = (uint32_t)s->every, .resume = s->resume, .begins = show_plan, .progress = show_iteration,
         .progress_context = self, .source_name = s->source};
+    if (s->sources != NULL) TD_CHECK(td_sources_read(&self->sources, s->sources, s->seed));
+    self->request.sources = self->sources.ids; /* found once the graph is there */
+    self->request.source_count = self->sources.count;
     return check_gpu_edges(self);
 }
 
@@ -294,6 +311,7 @@ static td_status load(job *self)
     self->reading.size = sizeof self->reading;
     (void)td_graph_reading(self->graph, &self->reading);
     TD_CHECK(reorder(self));
+    if (self->sources.count > 0) TD_CHECK(td_sources_find(&self->sources, self->session, self->graph));
     self->report.load_peak = td_memory_peak();
     td_info("%s: %s", td_shown_path(self->path), td_graph_text(text, self->graph));
     if (self->reading.weights_dropped) td_info("%s ignores weights: those of the file were left out", self->program);
@@ -332,6 +350,34 @@ static td_status run_program(job *self)
     return summarise(self);
 }
 
+/* Runs from all sources; the report is of the last run, with a row for each. */
+static td_status run_batch(job *self)
+{
+    const run_settings *s = self->settings;
+    begin(&self->report.plan);
+    TD_CHECK(td_session_plan(self->session, self->graph, self->program, &self->request, &self->plan));
+    end(&self->report.plan);
+    td_memory_restart_peak();
+    self->batch = (td_batch_job){
+        .session = self->session, .graph = self->graph, .program = &self->facts, .plan = self->plan,
+        .output = s->output,
+        .saving = {.size = sizeof self->batch.saving, .format = s->output_format, .header = s->header}, .top = s->top,
+        .verify = s->verify, .table = s->top == 0 && !is_stdout(s->build.common.json), .report = &self->report,
+        .count = self->sources.count};
+    TD_CHECK(TD_NEW_ZEROED(&self->batch.rows, self->sources.count, "rows of the batch"));
+    for (uint64_t i = 0; i < self->sources.count; i++) self->batch.rows[i].id = self->sources.ids[i];
+    TD_CHECK(td_batch_run(&self->batch));
+    self->report.run_peak = td_memory_peak();
+    self->result = self->batch.last;
+    self->result_facts.size = sizeof self->result_facts;
+    TD_CHECK(td_result_describe(self->result, &self->result_facts));
+    self->result_facts.prepare_seconds = self->batch.facts.prepare_seconds;
+    self->result_facts.finish_seconds = self->batch.facts.finish_seconds;
+    self->seconds[0] = self->batch.facts.seconds;
+    if (s->verify) td_info("verified, for every source: %s", self->report.claims);
+    return TD_OK;
+}
+
 static td_status verify(job *self)
 {
     if (!self->settings->verify) return TD_OK;
@@ -351,7 +397,7 @@ static td_status write_results(job *self)
     begin(&self->report.output);
     td_save_options options = {.size = sizeof options, .format = s->output_format, .header = s->header};
     if (s->output != NULL) TD_CHECK(td_result_save_as(self->session, self->result, s->output, &options));
-    if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top));
+    if (s->top > 0) TD_CHECK(td_print_top(self->session, self->graph, self->result, &self->facts, s->top, NULL));
     end(&self->report.output);
     return TD_OK;
 }
@@ -380,6 +426,7 @@ static td_status begin_report(job *self, td_report *out, const char *target)
         td_reading_json(&out->json, &self->reading);
         td_memory_json(&out->json, self->graph, load_peak > run_peak ? load_peak : run_peak);
         td_json_members(&out->json, text);
+        if (self->sources.count > 0) td_batch_json(&out->json, &self->batch);
     }
     td_text_free(text);
     return status;
@@ -479,10 +526,20 @@ static td_status check_converged(const job *self)
                    self->program, td_result_iterations(self->result), facts.final_change, facts.tolerance);
 }
 
+static td_status run_batch_steps(job *self)
+{
+    TD_CHECK(run_batch(self));
+    begin(&self->reporting);
+    TD_CHECK(open_report(self));
+    end(&self->reporting);
+    return TD_OK;
+}
+
 static td_status run_steps(job *self)
 {
     const run_settings *s = self->settings;
     TD_CHECK(load(self));
+    if (self->sources.count > 0) return run_batch_steps(self);
     TD_CHECK(run_program(self));
     show_run(self);
     if (s->plot) TD_CHECK(td_plot_run(self->result));
@@ -506,6 +563,8 @@ static td_status close_all(job *self, td_status status)
 {
     begin(&self->closing);
     td_result_destroy(self->result);
+    td_batch_job_close(&self->batch);
+    td_sources_free(&self->sources);
     td_plan_destroy(self->plan);
     td_graph_destroy(self->graph);
     td_session_destroy(self->session);
@@ -553,6 +612,8 @@ const td_command td_cmd_run = {
                 "tandem run sssp road.gr.gz -s 1 --parents --verify -o -\n"
                 "tandem run pagerank web.tg --top 10 --set pagerank.damping=0.9\n"
                 "tandem run wcc g.tg --json stats.json --trace trace.json\n"
+                "tandem run bfs g.tg --sources random:64 --json batch.json\n"
+                "tandem run sssp road.tg --sources 0,17,99 -o d-%s.tsv\n"
                 "tandem run bfs g.tg --source 17 --engine resident --devices cuda:0\n"
                 "tandem run pagerank g.tg --checkpoint state        # killed\n"
                 "tandem run pagerank g.tg --resume state --top 10   # resumed",

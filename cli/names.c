@@ -2,7 +2,8 @@
 
 const td_option_name td_tool_names[] = {
     /* of a run */
-    {"memory", "--memory"}, {"threads", "--threads"}, {"source", "--source"}, {"iterations", "--iterations"},
+    {"memory", "--memory"}, {"threads", "--threads"}, {"source", "--source"}, {"sources", "--sources"},
+    {"iterations", "--iterations"},
     {"tolerance", "--tolerance"}, {"sync", "--sync"}, {"async", "--async"}, {"parents", "--parents"},
     {"engine", "--engine"}, {"set", "--set"}, {"devices", "--devices"}, {"gpu_memory", "--gpu-memory"},
     {"gpu_edges", "--gpu-edges"}, {"checkpoint", "--checkpoint"}, {"every", "--every"}, {"resume", "--resume"},

@@ -215,8 +215,7 @@ void td_show_run(const td_run_text *of)
     show_checkpoints(of->result, &facts);
 }
 
-/* The name of a vertex, or its id. */
-static char *vertex_text(char *text, size_t bytes, const td_graph *graph, uint32_t vertex)
+char *td_vertex_text(char *text, size_t bytes, const td_graph *graph, uint32_t vertex)
 {
     const char *name = td_graph_vertex_name(graph, vertex);
     if (name != NULL) snprintf(text, bytes, "%s", name);
@@ -225,24 +224,27 @@ static char *vertex_text(char *text, size_t bytes, const td_graph *graph, uint32
 }
 
 static void print_rows(const td_graph *graph, const uint32_t *vertices, const double *values, uint64_t count,
-                       const td_program_facts *program, bool whole)
+                       const td_program_facts *program, bool whole, const td_top_of *of)
 {
     int width = 10;
     char text[1100];
     for (uint64_t i = 0; i < count; i++) {
-        int length = (int)strlen(vertex_text(text, sizeof text, graph, vertices[i]));
+        int length = (int)strlen(td_vertex_text(text, sizeof text, graph, vertices[i]));
         width = length > width ? length : width;
     }
-    printf("%-*s %s\n", width, program->groups ? program->result : "vertex",
-           program->groups ? "vertices" : program->result);
+    if (of != NULL && of->first) printf("%-10s ", "source");
+    if (of == NULL || of->first)
+        printf("%-*s %s\n", width, program->groups ? program->result : "vertex",
+               program->groups ? "vertices" : program->result);
     for (uint64_t i = 0; i < count; i++) {
-        printf("%-*s ", width, vertex_text(text, sizeof text, graph, vertices[i]));
+        if (of != NULL) printf("%-10s ", of->source);
+        printf("%-*s ", width, td_vertex_text(text, sizeof text, graph, vertices[i]));
         printf(whole ? "%.0f\n" : "%.9g\n", values[i]);
     }
 }
 
 td_status td_print_top(td_session *session, const td_graph *graph, const td_result *result,
-                       const td_program_facts *program, uint64_t most)
+                       const td_program_facts *program, uint64_t most, const td_top_of *of)
 {
     td_status status = TD_OK;
     uint32_t *vertices = NULL;
@@ -254,7 +256,7 @@ td_status td_print_top(td_session *session, const td_graph *graph, const td_resu
     TD_TRY(td_result_top(session, result, most, vertices, values, &count));
     td_value_kind kind = td_result_kind(result);
     bool whole = program->groups || kind == TD_VALUE_U32 || kind == TD_VALUE_U64;
-    print_rows(graph, vertices, values, count, program, whole);
+    print_rows(graph, vertices, values, count, program, whole, of);
 done:
     td_free(vertices);
     td_free(values);

@@ -21,9 +21,16 @@ typedef struct td_run_text {
 } td_run_text;
 void td_show_run(const td_run_text *text);
 
-/* On standard output. */
+/* The name of a vertex, or its id, masked. Returns `text`. */
+char *td_vertex_text(char *text, size_t bytes, const td_graph *graph, uint32_t vertex);
+
+/* On standard output. Of a batch: the source stands in front of its rows. */
+typedef struct td_top_of {
+    const char *source;
+    bool first; /* the line of column names is still missing */
+} td_top_of;
 td_status td_print_top(td_session *session, const td_graph *graph, const td_result *result,
-                       const td_program_facts *program, uint64_t most);
+                       const td_program_facts *program, uint64_t most, const td_top_of *of); /* NULL: of one run */
 
 /* Prints the page of a program or an engine; false if the word names neither. */
 bool td_help_run_topic(const char *word);

@@ -720,6 +720,9 @@ typedef struct td_request {
     bool traces;               /* keeps what td_trace_json reports */
     td_begin_fn begins;        /* or NULL; has the context of `progress` */
     const char *source_name;   /* instead of `source`: the name of a vertex, or its id as text; NULL: none */
+    /* Instead of `source`: a batch, which td_batch_create runs. The ids of its vertices, which may repeat. */
+    const uint64_t *sources;
+    uint64_t source_count;
 } td_request;
 
 /* Checks what can be checked without a graph: a request that fails here would fail in every run. */
@@ -792,6 +795,33 @@ TD_API td_status td_session_run(td_session *session, const td_graph *graph, cons
                                 const td_request *request, td_result **out);
 TD_API td_status td_plan_run(td_session *session, td_plan *plan, td_result **out); /* the session that planned it */
 TD_API void td_result_destroy(td_result *result); /* NULL is fine */
+
+/* Batches: one plan, runs from many sources (td_request.sources). Searches may share work: bfs on the engines cpu and
+ * resident can process up to 64 sources at once, a bit each (cpu.batch, resident.batch). Plan and session must outlive
+ * the batch. */
+typedef struct td_batch td_batch;
+
+TD_API td_status td_batch_create(td_session *session, td_plan *plan, td_batch **out);
+/* The result of the next source, in the order of the request; NULL after the last one. It belongs to the batch and is
+ * valid until the next call; td_result_destroy leaves it alone. After a failure the same source can be tried again. */
+TD_API td_status td_batch_next(td_session *session, td_batch *batch, td_result **result);
+TD_API void td_batch_destroy(td_batch *batch); /* NULL is fine */
+
+typedef struct td_batch_facts {
+    size_t size;               /* sizeof(td_batch_facts), set by the caller */
+    uint64_t sources, done;    /* in all; with a result so far */
+    uint32_t at_once;          /* sources of one search; 1: each has a run of its own */
+    uint64_t searches;         /* runs so far */
+    uint64_t edges_processed;  /* by them */
+    uint64_t words;            /* of the frontiers of searches with several sources */
+    double prepare_seconds, seconds, finish_seconds; /* of all runs: before, during and after their iterations */
+} td_batch_facts;
+
+TD_API td_status td_batch_describe(const td_batch *batch, td_batch_facts *out);
+
+/* Draws vertices with out-edges, each once: the same ids for the same graph and seed. TD_INVALID if there are fewer. */
+TD_API td_status td_graph_draw(td_session *session, const td_graph *graph, uint64_t count, uint64_t seed,
+                               uint64_t *ids);
 
 /* Checks the claims that a correct result fulfils; fails with TD_VERIFY and names the claim that does not hold. */
 TD_API td_status td_result_verify(td_session *session, const td_result *result);

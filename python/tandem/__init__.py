@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes as _ctypes
 
 from . import _library
+from ._batch import Batch, Found
 from ._graph import Graph
 from ._library import (Cancelled, Corrupt, Device, Error, Format, Forked, InputOutput, Internal, Invalid, Limit,
                        NoMemory, NotFound, Unsupported, Usage, Verify)
@@ -24,8 +25,8 @@ from ._result import Edges, Plan, Result, Row
 from ._session import Session, default_session
 
 __version__: str = _library.version
-__all__ = ["Graph", "Result", "Plan", "Edges", "Row", "Session", "default_session", "programs", "Program", "Parameter",
-           "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage",
+__all__ = ["Graph", "Result", "Batch", "Found", "Plan", "Edges", "Row", "Session", "default_session", "programs",
+           "Program", "Parameter", "page", "report", "engines", "memory_held", "memory_peak", "Error", "NoMemory", "Invalid", "Usage",
            "NotFound", "InputOutput", "Format", "Corrupt", "Limit", "Unsupported", "Cancelled", "Device", "Verify",
            "Internal", "Forked"]
 

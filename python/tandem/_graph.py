@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _html
 from ._arrays import given, numbers, taken, view, whole
+from ._batch import Batch
 from ._library import (ITERATION_FN, RELEASE, Array, Csr, EdgeArrays, GraphOptions, GraphParts, Held, Request, check,
                        lib)
 from ._programs import PROGRAMS, Programs
@@ -379,8 +380,8 @@ class Graph(Programs):
 
     # Running.
 
-    def _plan(self, program: str, parameters: dict, *, source: Any = None, tolerance: float | None = None,
-              mode: str | None = None, parents: bool = False, iterations: int | None = None,
+    def _plan(self, program: str, parameters: dict, *, source: Any = None, sources: Any = None,
+              tolerance: float | None = None, mode: str | None = None, parents: bool = False, iterations: int | None = None,
               engine: str | None = None, devices: Any = None, memory: Any = None, gpu_memory: Any = None,
               gpu_edges: Any = None, checkpoint: Any = None, checkpoint_every: int | None = None, resume: Any = None,
               settings: Mapping[str, object] | None = None, progress: Any = None) -> Plan:
@@ -388,6 +389,10 @@ class Graph(Programs):
         kept: list[Any] = []
         if source is not None:
             request.has_source, request.source = True, self._id(source)
+        if sources is not None:
+            ids = (ctypes.c_uint64 * len(sources))(*[self._id(vertex) for vertex in sources])
+            kept.append(ids)
+            request.sources, request.source_count = ids, len(sources)
         if tolerance is not None:
             request.has_tolerance, request.tolerance = True, tolerance
         if iterations is not None:
@@ -424,8 +429,11 @@ class Graph(Programs):
                                      ctypes.byref(request), memory=budget)
         return Plan(self, program, handle, kept, budget, quick)
 
-    def _run(self, program: str, parameters: dict, **options: Any) -> Result:
-        return self._plan(program, parameters, **options).run()
+    def _run(self, program: str, parameters: dict, *, sources: Any = None, **options: Any) -> Any:
+        if sources is None:
+            return self._plan(program, parameters, **options).run()
+        sources = list(sources)
+        return Batch(self, self._plan(program, parameters, sources=sources, **options), sources)
 
     def _settings(self, program: str, parameters: dict, settings: Mapping[str, object], kept: list) -> Any:
         texts = [f"{key}={_value(value)}" for key, value in settings.items()]
@@ -465,7 +473,7 @@ class Graph(Programs):
             raise NotFound(f"unknown program {program!r}; there are {', '.join(PROGRAMS)}")
         facts = PROGRAMS[program]
         own = {p.name: options.pop(p.name, None) for p in facts.parameters}
-        if facts.needs_source and options.get("source") is None and self._vertices:
+        if facts.needs_source and options.get("source") is None and not options.get("sources") and self._vertices:
             options["source"] = self._label(0)
         return self._plan(program, own, **options)
 

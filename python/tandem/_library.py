@@ -216,7 +216,7 @@ class Request(Sized):
                 ("progress", ITERATION_FN), ("progress_context", c_void_p), ("devices", c_char_p),
                 ("gpu_memory", c_uint64), ("gpu_edges", c_double), ("checkpoint", c_char_p),
                 ("checkpoint_every", c_uint32), ("resume", c_char_p), ("traces", c_bool), ("begins", BEGIN_FN),
-                ("source_name", c_char_p)]
+                ("source_name", c_char_p), ("sources", POINTER(c_uint64)), ("source_count", c_uint64)]
 
 
 class PlanMemory(Sized):
@@ -240,6 +240,12 @@ class ResultFacts(Sized):
                 ("checkpoint_seconds", c_double), ("checkpoint_waited", c_double),
                 ("checkpoint_waited_last", c_double), ("open_seconds", c_double),
                 ("finish_seconds", c_double)]
+
+
+class BatchFacts(Sized):
+    _fields_ = [("size", c_size_t), ("sources", c_uint64), ("done", c_uint64), ("at_once", c_uint32),
+                ("searches", c_uint64), ("edges_processed", c_uint64), ("words", c_uint64),
+                ("prepare_seconds", c_double), ("seconds", c_double), ("finish_seconds", c_double)]
 
 
 class PageReport(Sized):
@@ -301,6 +307,10 @@ SIGNATURES = {
     "td_plan_device_row": (STATUS_CODE, [P, c_int, POINTER(DeviceRow)]),
     "td_plan_counter": (c_uint64, [P, TEXT]),
     "td_plan_counter_name": (TEXT, [P, c_int]),
+    "td_batch_create": (STATUS_CODE, [P, P, POINTER(P)]),
+    "td_batch_next": (STATUS_CODE, [P, P, POINTER(P)]),
+    "td_batch_describe": (STATUS_CODE, [P, POINTER(BatchFacts)]),
+    "td_batch_destroy": (None, [P]),
     "td_result_destroy": (None, [P]),
     "td_result_claims": (STATUS_CODE, [P, P, POINTER(TEXT)]),
     "td_result_kind": (c_int, [P]),

@@ -92,7 +92,9 @@ def arguments(program: Program) -> list[tuple[str, str | None, str, str]]:
     """Name, default, annotation and help of everything that a method takes; the first may be positional."""
     found: list[tuple[str, str | None, str, str]] = []
     if program.needs_source:
-        found.append(("source", None, "Hashable", "the id or label of the vertex to start from"))
+        found.append(("source", "None", "Hashable", "the id or label of the vertex to start from"))
+        found.append(("sources", "None", "Iterable[Hashable] | None",
+                      "instead of source: many vertices to start from, one run each; the result is a `Batch`"))
     elif program.takes_source:
         found.append(("source", "None", "Hashable", "the id or label of a vertex"))
     for p in program.parameters:
@@ -128,10 +130,14 @@ def docstring(program: Program) -> str:
     return "\n        ".join(lines) + "\n        "
 
 
-def signature(program: Program) -> str:
-    """The arguments of a method as Python writes them."""
+def signature(program: Program, start: str | None = None) -> str:
+    """The arguments of a method as Python writes them. `start`: the one of source and sources that is given."""
     words, starred = ["self"], False
     for name, default, annotation, _ in arguments(program):
+        if start is not None and name in ("source", "sources"):
+            if name != start:
+                continue
+            default, annotation = None, annotation.removesuffix(" | None")
         if name != "source" and not starred:
             words.append("*")
             starred = True
@@ -144,7 +150,8 @@ def source(program: Program) -> str:
     own = {p.name + "_" * keyword.iskeyword(p.name): p.name for p in program.parameters}
     passed = [f"{name}={name}" for name, *_ in arguments(program) if name not in own]
     parameters = ", ".join(f"{key!r}: {name}" for name, key in own.items())
-    return (f"def {program.name}({signature(program)}) -> Result:\n"
+    kind = "Result | Batch" if program.needs_source else "Result"
+    return (f"def {program.name}({signature(program)}) -> {kind}:\n"
             f"    return self._run({program.name!r}, {{{parameters}}}, {', '.join(passed)})\n")
 
 
@@ -171,19 +178,25 @@ _add_methods()
 def stub() -> str:
     """The text of _programs.pyi."""
     lines = ['"""Made by `python -m tandem.stubs`; do not edit."""', "import os",
-             "from typing import Any, Callable, Hashable, Literal, Mapping, NamedTuple, Sequence", "",
-             "import numpy as np", "", "from ._result import Result, Row", "",
+             "from typing import Any, Callable, Hashable, Iterable, Literal, Mapping, NamedTuple, Sequence, "
+             "overload", "", "import numpy as np", "", "from ._batch import Batch", "from ._result import Result, Row", "",
              '__all__ = ["Programs", "PROGRAMS", "Program", "Parameter"]', ""]
     for cls in (Parameter, Program):
         lines += [f"class {cls.__name__}(NamedTuple):"]
         lines += [f"    {name}: {getattr(kind, '__forward_arg__', kind)}" for name, kind in cls.__annotations__.items()] + [""]
     lines += ["PROGRAMS: dict[str, Program]", "",
               "def arguments(program: Program) -> list[tuple[str, str | None, str, str]]: ...",
-              "def docstring(program: Program) -> str: ...", "def signature(program: Program) -> str: ...",
+              "def docstring(program: Program) -> str: ...",
+              "def signature(program: Program, start: str | None = None) -> str: ...",
               "def source(program: Program) -> str: ...", "def stub() -> str: ...", "",
               "class Programs:",
               "    def _run(self, program: str, parameters: dict, **options: Any) -> Any: ..."]
     for program in PROGRAMS.values():
-        lines += [f"    def {program.name}({signature(program)}) -> Result:",
-                  f'        """{docstring(program)}"""']
+        if program.needs_source:
+            lines += ["    @overload", f"    def {program.name}({signature(program, 'source')}) -> Result:",
+                      f'        """{docstring(program)}"""',
+                      "    @overload", f"    def {program.name}({signature(program, 'sources')}) -> Batch: ..."]
+        else:
+            lines += [f"    def {program.name}({signature(program)}) -> Result:",
+                      f'        """{docstring(program)}"""']
     return "\n".join(lines) + "\n"

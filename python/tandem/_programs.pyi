@@ -1,9 +1,10 @@
 """Made by `python -m tandem.stubs`; do not edit."""
 import os
-from typing import Any, Callable, Hashable, Literal, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Hashable, Iterable, Literal, Mapping, NamedTuple, Sequence, overload
 
 import numpy as np
 
+from ._batch import Batch
 from ._result import Result, Row
 
 __all__ = ["Programs", "PROGRAMS", "Program", "Parameter"]
@@ -38,12 +39,13 @@ PROGRAMS: dict[str, Program]
 
 def arguments(program: Program) -> list[tuple[str, str | None, str, str]]: ...
 def docstring(program: Program) -> str: ...
-def signature(program: Program) -> str: ...
+def signature(program: Program, start: str | None = None) -> str: ...
 def source(program: Program) -> str: ...
 def stub() -> str: ...
 
 class Programs:
     def _run(self, program: str, parameters: dict, **options: Any) -> Any: ...
+    @overload
     def bfs(self, source: Hashable, *, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Levels of a breadth-first search from one vertex.
         
@@ -51,8 +53,10 @@ class Programs:
         
         Parameters
         ----------
-        source : Hashable
+        source : Hashable, optional
             the id or label of the vertex to start from.
+        sources : Iterable[Hashable] | None, optional
+            instead of source: many vertices to start from, one run each; the result is a `Batch`.
         mode : Literal['sync', 'async'] | None, optional
             'async': an iteration also reads values that it has updated itself.
         parents : bool, optional
@@ -80,6 +84,9 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
+    @overload
+    def bfs(self, *, sources: Iterable[Hashable], mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Batch: ...
+    @overload
     def sssp(self, source: Hashable, *, precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Shortest distances from one vertex, over edge weights.
         
@@ -87,8 +94,10 @@ class Programs:
         
         Parameters
         ----------
-        source : Hashable
+        source : Hashable, optional
             the id or label of the vertex to start from.
+        sources : Iterable[Hashable] | None, optional
+            instead of source: many vertices to start from, one run each; the result is a `Batch`.
         precision : str | None, optional
             distances of 4 or 8 bytes; auto: 8 for real weights, and where 32-bit integers are too small (auto or single or double); default auto.
         mode : Literal['sync', 'async'] | None, optional
@@ -118,6 +127,8 @@ class Programs:
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
+    @overload
+    def sssp(self, *, sources: Iterable[Hashable], precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Batch: ...
     def wcc(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Weakly connected components (label: lowest id).
         

@@ -18,6 +18,7 @@ QUICK_EDGES = 200_000
 POLL_SECONDS = 0.1
 
 _NAMES = {"memory": "memory=", "session_memory": "memory=", "threads": "threads=", "source": "source=",
+          "sources": "sources=",
           "iterations": "iterations=", "tolerance": "tolerance=", "sync": "mode='sync'", "async": "mode='async'",
           "parents": "parents=True", "engine": "engine=", "set": "settings=", "devices": "devices=",
           "gpu_memory": "gpu_memory=", "gpu_edges": "gpu_edges=", "checkpoint": "checkpoint=",

@@ -16,7 +16,8 @@ import numpy as np
 
 from . import FUNCTIONS
 from .graph import TandemGraph
-from .search import UNREACHED, distances, find, in_order, lengths, levels, paths, several
+from .search import (UNREACHED, Distances, by_node, distances, distances_of_all, find, in_order, lengths, levels,
+                     levels_of_all, paths, several)
 
 __all__ = ["backend", "TandemGraph", "calls"]
 
@@ -283,8 +284,9 @@ def single_target_shortest_path(G: Any, target: Any, cutoff: float | None = None
 @serves()
 def all_pairs_shortest_path_length(G: Any, cutoff: float | None = None) -> Any:
     G = _wrap(G)
-    for place, node in enumerate(G.structure.nodes):
-        yield node, lengths(G, place, False, cutoff)
+    nodes = G.structure.nodes
+    for node, level in zip(nodes, levels_of_all(G, range(len(nodes)))):
+        yield node, by_node(G, level, cutoff)
 
 
 @serves()
@@ -417,8 +419,9 @@ def _from_all(G: TandemGraph, weight: str | None, form: Callable[[Any], Any], wi
     """What a search from every node gives. Weights are read before the first, so that NetworkX can take over."""
     if weight is not None:
         G.weights(weight)
-    return ((node, form(distances(G, place, weight, with_paths=with_paths)))
-            for place, node in enumerate(G.structure.nodes))
+    nodes = G.structure.nodes
+    return ((node, form(found))
+            for node, found in zip(nodes, distances_of_all(G, range(len(nodes)), weight, with_paths=with_paths)))
 
 
 @serves(_named_weight)
@@ -547,8 +550,8 @@ def average_shortest_path_length(G: Any, weight: str | None = None, method: str 
     attribute = None if method == "unweighted" else weight
     _check_connected(G)
     total = 0
-    for place in range(count):
-        total += distances(G, place, attribute).value.sum().item()
+    for found in distances_of_all(G, range(count), attribute):
+        total += found.value.sum().item()
     return total / (count * (count - 1))
 
 
@@ -673,12 +676,13 @@ def closeness_centrality(G: Any, u: Any = None, distance: str | None = None, wf_
     G = _wrap(G)
     if u is not None:
         words = "Source {} is not in G" if distance is None else NOT_FOUND
-        return _closeness(G, find(G, u, words), distance, wf_improved)
-    return {node: _closeness(G, place, distance, wf_improved) for place, node in enumerate(G.structure.nodes)}
+        return _closeness(G, distances(G, find(G, u, words), distance, reverse=True), wf_improved)
+    nodes = G.structure.nodes
+    return {node: _closeness(G, found, wf_improved)
+            for node, found in zip(nodes, distances_of_all(G, range(len(nodes)), distance, reverse=True))}
 
 
-def _closeness(G: TandemGraph, place: int, distance: str | None, improved: bool) -> float:
-    found = distances(G, place, distance, reverse=True)
+def _closeness(G: TandemGraph, found: Distances, improved: bool) -> float:
     others, total, count = int(found.reached.sum()) - 1.0, found.value[found.reached].sum().item(), len(G)
     if total <= 0 or count <= 1:
         return 0.0
@@ -694,8 +698,9 @@ def harmonic_centrality(G: Any, nbunch: Any = None, distance: str | None = None,
     total, place = np.zeros(len(G)), G.structure.find
     others = np.array([place(node) for node in (starts if few else asked)], np.int64)
     result = {node: 0 for node in asked}
-    for node in asked if few else starts:
-        shares = _inverse(distances(G, place(node), distance, reverse=few))
+    nodes = list(asked if few else starts)
+    for node, found in zip(nodes, distances_of_all(G, (place(node) for node in nodes), distance, reverse=few)):
+        shares = _inverse(found)
         if few:
             result[node] += shares[others].sum().item()
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable, Iterator
 
 import networkx as nx
 import numpy as np
@@ -59,9 +59,21 @@ def _entries(offsets: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.nda
     return np.arange(int(lengths.sum())) - ahead[owner] + begins[owner], owner
 
 
+def levels_of_all(G: TandemGraph, sources: Iterable[int], reverse: bool = False) -> Iterator[np.ndarray]:
+    """The levels of every node, from each source in turn: a batch, whose searches share their edges."""
+    graph, places = G.structure.reverse if reverse else G.structure.graph, list(sources)
+    return (found.values for found in graph.bfs(sources=places)) if places else iter(())
+
+
 def lengths(G: TandemGraph, source: int, reverse: bool = False, cutoff: float | None = None) -> dict:
     """Levels by node, nearest first."""
-    level = levels(G, source, reverse, cutoff)
+    return by_node(G, levels(G, source, reverse, cutoff))
+
+
+def by_node(G: TandemGraph, level: np.ndarray, cutoff: float | None = None) -> dict:
+    """Levels by node, nearest first."""
+    if cutoff is not None:
+        level = np.where(level <= max(cutoff, 0), level, np.uint32(UNREACHED))
     reached = np.flatnonzero(level != UNREACHED)
     found = level[reached]
     order = np.argsort(found, kind="stable")
@@ -135,6 +147,15 @@ def distances(G: TandemGraph, source: int, attribute: str | None, reverse: bool 
     weights = G.weights(attribute)
     result = (weights.reverse if reverse else weights.graph).sssp(source, parents=with_paths or weights.scale is None)
     return _exact(structure, weights, result, source, reverse)
+
+
+def distances_of_all(G: TandemGraph, sources: Iterable[int], attribute: str | None, reverse: bool = False,
+                     with_paths: bool = False) -> Iterator[Distances]:
+    """The same from each source in turn; without weights and paths, searches share their edges."""
+    if attribute is not None or with_paths:
+        return (distances(G, source, attribute, reverse, with_paths) for source in sources)
+    return (Distances(G.structure, level.astype(np.int64), level != UNREACHED, None)
+            for level in levels_of_all(G, sources, reverse))
 
 
 def _exact(structure: Structure, weights: Weights, result: tandem.Result, source: int, reverse: bool) -> Distances:

@@ -6,6 +6,7 @@ const td_option_name td_api_names[] = {
     {"session_memory", "td_session_set_budget"},
     {"threads", "td_session_create"},
     {"source", "td_request.source and has_source"},
+    {"sources", "td_request.sources"},
     {"iterations", "td_request.iterations"},
     {"tolerance", "td_request.tolerance"},
     {"sync", "TD_MODE_SYNC"},

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "planner/plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,34 @@ static td_status take_settings(td_taken *self)
     return TD_OK;
 }
 
+/* A batch is of programs that start from one vertex; what a run leaves behind for others is of single runs. */
+static td_status check_batch(const td_taken *self)
+{
+    const td_request *request = &self->request;
+    const td_program_info *info = self->program->info;
+    bool set = false;
+    for (uint64_t i = 0; i < self->settings.count; i++) {
+        const char *dot = strchr(self->settings.keys[i], '.');
+        set = set || (dot != NULL && strcmp(dot, ".batch") == 0);
+    }
+    if (request->sources == NULL && request->source_count > 0)
+        return td_fail(TD_INVALID, "td_request.sources is NULL, and source_count is %" PRIu64, request->source_count);
+    if (request->sources == NULL)
+        return set ? td_fail(TD_USAGE, "the setting 'batch' is for {sources}: there is one run") : TD_OK;
+    if (request->source_count == 0) return td_fail(TD_USAGE, "{sources}: there are none");
+    if (request->has_source || request->source_name != NULL)
+        return td_fail(TD_USAGE, "{source} and {sources}: give one of them");
+    if (!info->needs_source)
+        return td_fail(TD_USAGE, "{sources} is for programs that start from one vertex, such as bfs and sssp; %s does "
+                       "not", info->name);
+    if (request->checkpoint != NULL)
+        return td_fail(TD_USAGE, "{checkpoint} with {sources}: a checkpoint is the state of one run; run such a source "
+                       "alone");
+    if (request->resume == NULL) return TD_OK;
+    return td_fail(TD_USAGE, "{resume} with {sources}: a checkpoint is the state of one run; resume it with its source "
+                   "alone");
+}
+
 td_status td_request_take(td_taken *self, td_session *session, const char *program, const td_request *given)
 {
     td_request *request = &self->request;
@@ -41,6 +70,7 @@ td_status td_request_take(td_taken *self, td_session *session, const char *progr
     TD_CHECK(take_settings(self));
     if (request->has_source && request->source_name != NULL)
         return td_fail(TD_USAGE, "td_request.source and source_name: give one of them");
+    TD_CHECK(check_batch(self));
     if (!(request->gpu_edges >= 0 && request->gpu_edges <= 0x1p62))
         return td_fail(TD_INVALID, "td_request.gpu_edges is %g, a share or a number of bytes is allowed",
                        request->gpu_edges);
@@ -49,7 +79,8 @@ td_status td_request_take(td_taken *self, td_session *session, const char *progr
     self->options = (td_run_options){
         .pool = session->pool, .cache = &session->cache, .mode = request->mode, .has_iterations = request->has_iterations,
         .iterations = request->iterations, .has_tolerance = request->has_tolerance, .tolerance = request->tolerance,
-        .has_source = request->has_source || request->source_name != NULL, .parents = request->parents, .settings = &self->settings,
+        .has_source = request->has_source || request->source_name != NULL || request->sources != NULL,
+        .parents = request->parents, .settings = &self->settings,
         .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
         .every = request->checkpoint_every, .resume = request->resume, .traces = request->traces,
@@ -61,6 +92,7 @@ void td_taken_free(void *owner)
 {
     td_taken *self = owner;
     td_settings_clear(&self->settings);
+    td_free(self->sources);
     for (int i = 0; i < TD_TAKEN_TEXTS; i++) td_free(self->texts[i]);
     td_free(self);
 }

@@ -11,7 +11,8 @@ typedef struct td_taken {
     td_request request;
     const td_program *program;
     td_settings settings;
-    td_run_options options; /* all but the source, which needs the graph */
+    td_run_options options; /* all but the sources, which need the graph */
+    uint32_t *sources; /* of a batch: vertices, as td_taken_find_sources finds them */
     bool huge_pages;
 } td_taken;
 
@@ -20,5 +21,11 @@ typedef struct td_taken {
 td_status td_request_take(td_taken *self, td_session *session, const char *program, const td_request *given);
 td_status td_taken_keep_texts(td_taken *self);
 void td_taken_free(void *taken);
+
+/* The vertices of a request's sources (batch.c). */
+td_status td_taken_find_sources(td_taken *self, const td_graph *graph);
+
+/* A run of a plan with everything around it (run.c); and of a group of its sources. */
+td_status td_plan_run_inside(td_plan *plan, td_group *group, td_run **out);
 
 #endif

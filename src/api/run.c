@@ -17,6 +17,7 @@
 static td_status find_source(td_taken *self, const td_graph *graph)
 {
     const td_request *request = &self->request;
+    if (request->sources != NULL) return td_taken_find_sources(self, graph);
     if (request->source_name == NULL)
         return request->has_source ? td_graph_find(graph, request->source, &self->options.source) : TD_OK;
     td_status status = td_vertex_of_text(graph, request->source_name, &self->options.source);
@@ -99,20 +100,29 @@ td_status td_result_device_row(const td_result *result, int row, td_device_row *
     return give_row(&result->devices, row, out);
 }
 
-static td_status run(td_plan *plan, td_run **out)
+td_status td_plan_run_inside(td_plan *plan, td_group *group, td_run **out)
 {
     const td_taken *self = plan->owner;
     bool huge_pages = td_huge_pages_on();
     TD_CHECK(td_cancel_check());
     td_huge_pages(huge_pages && self->huge_pages);
-    td_status status = td_plan_ended(plan, td_plan_execute(plan, out));
+    td_status status = td_plan_ended(plan, group != NULL ? td_plan_execute_group(plan, group, out)
+                                                         : td_plan_execute(plan, out));
     td_huge_pages(huge_pages);
     if (status != TD_OK || plan->graph->mapping == NULL) return status;
     status = td_mapping_check(plan->graph->mapping, TD_OK);
     if (status == TD_OK) return TD_OK;
+    if (group != NULL) td_group_free(group);
     td_run_destroy(*out); /* values of a file that has become shorter */
     *out = NULL;
     return status;
+}
+
+static td_status run_alone(td_plan *plan, td_run **out)
+{
+    if (td_options_are_batch(&plan->options))
+        return td_fail(TD_USAGE, "the plan has a batch of sources: td_batch_create runs it");
+    return td_plan_run_inside(plan, NULL, out);
 }
 
 td_status td_plan_run(td_session *session, td_plan *plan, td_result **out)
@@ -121,7 +131,7 @@ td_status td_plan_run(td_session *session, td_plan *plan, td_result **out)
     TD_CHECK(td_need(out, "the place for the result"));
     TD_CHECK(td_session_enter(session));
     td_status status = plan->options.cache == &session->cache && plan->options.pool == session->pool
-                           ? run(plan, out)
+                           ? run_alone(plan, out)
                            : td_fail(TD_INVALID, "the plan is another session's");
     td_session_leave(session);
     return status;
@@ -135,13 +145,16 @@ td_status td_session_run(td_session *session, const td_graph *graph, const char 
     TD_CHECK(td_need(out, "the place for the result"));
     TD_CHECK(td_session_enter(session));
     td_status status = plan(session, graph, program, request, &made);
-    if (status == TD_OK) status = run(made, out);
+    if (status == TD_OK) status = run_alone(made, out);
     td_plan_destroy(made);
     td_session_leave(session);
     return status;
 }
 
-void td_result_destroy(td_result *result) { td_run_destroy(result); }
+void td_result_destroy(td_result *result)
+{
+    if (result != NULL && !result->lent) td_run_destroy(result);
+}
 
 td_status td_result_claims(td_session *session, const td_result *result, const char **claims)
 {

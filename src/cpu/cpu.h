@@ -8,12 +8,22 @@
 #include "kernels/cpu/job.h"
 #include "run/checkpoint.h"
 #include "run/convergence.h"
+#include "run/group.h"
 #include "run/run.h"
 
 extern const td_setting td_cpu_settings[];
 
 /* A whole run: arrays, schedule, results (run.c). */
 td_status td_cpu_run(td_run *run, const td_run_options *options);
+
+/* A search from many sources at once, and its peak bytes, with the levels that are read of it (group.c). */
+td_status td_cpu_run_group(td_run *run, const td_run_options *options, td_group *group);
+td_status td_cpu_group_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             uint32_t width, uint64_t *bytes);
+
+/* How the settings let runs of a batch share searches: not at all, as long as it pays, or always. */
+typedef enum td_cpu_batch { TD_BATCH_SINGLE, TD_BATCH_AUTO, TD_BATCH_BITS } td_cpu_batch;
+td_status td_cpu_read_batch(const td_program *program, const td_run_options *options, td_cpu_batch *out);
 
 /* Allocates and frees the arrays of a run. Engines that use more than the CPU set fields of the empty job first: graph,
  * lists, and by_pages, by_rounds, bare. */

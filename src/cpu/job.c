@@ -13,7 +13,7 @@
 enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* pieces of a pulled page; minimum edges of a piece */
 enum {
     SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES,
-    SET_HUGE_PAGES,
+    SET_HUGE_PAGES, SET_BATCH,
     SETTINGS,
 };
 
@@ -37,6 +37,9 @@ const td_setting td_cpu_settings[] = {
                      "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
                      "skip (Afforest); 0: no sample"},
     [SET_HUGE_PAGES] = {"huge_pages", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "large arrays in huge pages"},
+    [SET_BATCH] = {"batch", TD_SETTING_CHOICE, TD_BATCH_AUTO, 0, 0, "single|auto|bits",
+                   "bfs from many sources ({sources}). single: one after another; bits: up to 64 at once, a bit each; "
+                   "auto: bits, until a search shows that its sources share too little"},
     [SETTINGS] = {0},
 };
 
@@ -410,6 +413,16 @@ static td_status read_settings(td_cpu_job *job)
         return td_fail(TD_USAGE,
                        "cpu.delta is the width of a bucket of delta-stepping; with a limit on iterations or "
                        "cpu.direction, sssp runs plain rounds");
+    return TD_OK;
+}
+
+/* Notify-pull and deferred sinks are for single runs. */
+td_status td_cpu_read_batch(const td_program *program, const td_run_options *options, td_cpu_batch *out)
+{
+    double set[SETTINGS];
+    TD_CHECK(td_settings_resolve(options->settings, "cpu", td_cpu_settings, set, NULL));
+    bool possible = program->cpu->bits != NULL && set[SET_DIRECTION] != TD_DIRECTION_NOTIFY && set[SET_SINKS] == 0;
+    *out = possible ? (td_cpu_batch)set[SET_BATCH] : TD_BATCH_SINGLE;
     return TD_OK;
 }
 

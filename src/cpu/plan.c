@@ -11,6 +11,7 @@ bool td_cpu_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "direction") == 0 || strcmp(setting, "piece") == 0 || strcmp(setting, "sinks") == 0) return gas;
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
+    if (strcmp(setting, "batch") == 0) return k->bits != NULL;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     return strcmp(setting, "samples") != 0 || k->samples;
 }

@@ -47,6 +47,7 @@ static void clear(td_plan *plan)
     plan->process_bytes = TD_PROCESS_BYTES;
     plan->device_graph_bytes = plan->device_program_bytes = 0;
     plan->devices.count = 0;
+    plan->group = 1;
 }
 
 /* Gives the plan to an engine; statements of the previous one are dropped. */
@@ -309,8 +310,15 @@ static td_status check_lists(const td_plan *plan)
     return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, options->pool);
 }
 
-/* *narrow: the run failed because its values were too small. */
-static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
+bool td_plan_may_group(const td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    return td_options_are_batch(options) && options->source_count > 1 && options->mode != TD_MODE_ASYNC &&
+           !options->parents && !options->traces;
+}
+
+/* *narrow: the run failed because its values were too small. With a group they are the group's. */
+static td_status run_plan(const td_plan *plan, td_group *group, td_run **out, bool *narrow)
 {
     td_status status = TD_OK;
     td_run *run = NULL;
@@ -327,11 +335,15 @@ static td_status run_plan(const td_plan *plan, td_run **out, bool *narrow)
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);
     print_view(plan, run);
     print_note(plan);
-    TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
-    TD_TRY(td_run_name_groups(run, plan->options.pool));
-    status = td_run_check_overflow(run, plan->options.pool);
-    *narrow = status == TD_LIMIT;
-    TD_TRY(td_checkpoints_explain(run, status));
+    if (group != NULL) {
+        TD_TRY(plan->engine->run_group(plan, run, group));
+    } else {
+        TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
+        TD_TRY(td_run_name_groups(run, plan->options.pool));
+        status = td_run_check_overflow(run, plan->options.pool);
+        *narrow = status == TD_LIMIT;
+        TD_TRY(td_checkpoints_explain(run, status));
+    }
     td_checkpoints_close(run);
     run->device_opens = plan->options.cache->opens;
     run->plans = plan->options.cache->plans;
@@ -359,7 +371,7 @@ static td_status run_wide(const td_plan *plan, td_run **out)
             plan->program->info->name, plan->program->info->name);
     TD_CHECK(td_plan_create(&wide, plan->engine, plan->program->wide, plan->graph, &options));
     wide->reported = plan->reported;
-    td_status status = run_plan(wide, out, &narrow);
+    td_status status = run_plan(wide, NULL, out, &narrow);
     td_plan_destroy(wide);
     return status;
 }
@@ -368,12 +380,20 @@ td_status td_plan_execute(const td_plan *plan, td_run **out)
 {
     bool narrow = false;
     uint64_t began = td_clock_ns();
-    td_status status = run_plan(plan, out, &narrow);
+    td_status status = run_plan(plan, NULL, out, &narrow);
     double attempt = td_seconds_since(began);
     if (narrow && td_program_widens(plan->program, &plan->options)) {
         status = run_wide(plan, out);
         if (status == TD_OK) (*out)->prepare_seconds += attempt;
     }
+    return plan->engine->explain != NULL ? plan->engine->explain(plan, status) : status;
+}
+
+td_status td_plan_execute_group(const td_plan *plan, td_group *group, td_run **out)
+{
+    bool narrow;
+    td_status status = run_plan(plan, group, out, &narrow);
+    if (status != TD_OK) td_group_free(group);
     return plan->engine->explain != NULL ? plan->engine->explain(plan, status) : status;
 }
 

@@ -7,6 +7,7 @@
 #ifndef TD_ENGINE_ENGINE_H
 #define TD_ENGINE_ENGINE_H
 
+#include "run/group.h"
 #include "run/run.h"
 
 /* A column that an engine adds to every iteration of the report. */
@@ -43,6 +44,9 @@ typedef struct td_engine {
     td_status (*check)(const td_settings *settings); /* whether they are consistent; NULL: always */
     td_status (*plan)(td_plan *plan);
     td_status (*run)(const td_plan *plan, td_run *run);
+    /* Searches from all sources of a group at once, for plans whose `group` is above 1; NULL: plans have none. */
+    td_status (*run_group)(const td_plan *plan, td_run *run, td_group *group);
+    uint32_t least_width;       /* of the words of a group; 0: any */
     /* Called after a run of the plan; may add to a failure's message. NULL: nothing to add. */
     td_status (*explain)(const td_plan *plan, td_status status);
     double (*in_effect)(const td_plan *plan, const td_setting *setting, double number); /* value in effect, or NULL */
@@ -64,6 +68,7 @@ struct td_plan {
     const td_program *program;
     const td_graph *graph;
     td_run_options options;
+    uint32_t group;             /* of a batch: sources that one run searches from; 1: each has a run of its own */
     td_cache own_cache;         /* cache of a plan without a session */
     char why[192];              /* why this engine, as text */
     uint64_t graph_bytes;       /* the graph's arrays, already allocated */
@@ -95,6 +100,16 @@ td_status td_plan_with(td_plan *plan, const td_engine *engine);
 
 /* Runs the plan, once or several times. On failure *out is untouched. */
 td_status td_plan_execute(const td_plan *plan, td_run **out);
+
+/* Searches from the sources of a group, whose width and sources are set; td_group_free frees what it finds. */
+td_status td_plan_execute_group(const td_plan *plan, td_group *group, td_run **out);
+
+/* Whether runs of the plan's batch can share searches, as far as the request decides: parents, limits and modes are
+ * those of single runs. */
+bool td_plan_may_group(const td_plan *plan);
+
+/* Whether the request is a batch. */
+static inline bool td_options_are_batch(const td_run_options *options) { return options->sources != NULL; }
 
 /* For engines. */
 td_status td_plan_delegate(td_plan *plan, const td_engine *engine, const char *why); /* why: text for the report; NULL:

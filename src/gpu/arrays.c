@@ -6,7 +6,7 @@ td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map)
     return map != NULL ? td_stream_fill(job->stream, map, 0, td_gpu_words(job) * sizeof(uint32_t)) : TD_OK;
 }
 
-static uint64_t piece_count(const td_gpu_job *job)
+uint64_t td_gpu_piece_count(const td_gpu_job *job)
 {
     uint64_t edges = td_gpu_view_edges(job);
     return edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
@@ -16,7 +16,8 @@ static td_status declare_frontier(td_gpu_job *job)
 {
     uint64_t n = job->graph->vertices, words = (n + 31) / 32;
     td_gpu_arrays *arrays = &job->arrays;
-    TD_CHECK(td_gpu_new(job, &arrays->pieces, piece_count(job), sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(job, &arrays->pieces, td_gpu_piece_count(job), sizeof(uint64_t),
+                        "pieces of high-degree vertices"));
     for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->queue[i], n, sizeof(uint32_t), "queue of vertices"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &arrays->late, n, sizeof(uint32_t), "late vertices"));
@@ -33,7 +34,8 @@ static td_status declare_sweep(td_gpu_job *job)
 {
     td_gpu_arrays *arrays = &job->arrays;
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_gpu_new(job, &arrays->pieces, piece_count(job), sizeof(uint64_t), "pieces of high-degree vertices"));
+    TD_CHECK(td_gpu_new(job, &arrays->pieces, td_gpu_piece_count(job), sizeof(uint64_t),
+                        "pieces of high-degree vertices"));
     TD_CHECK(td_gpu_new(job, &arrays->drawn, TD_GPU_DRAWN, sizeof(uint32_t), "labels drawn"));
     if (job->traits->edge != NULL)
         TD_CHECK(td_gpu_new(job, &arrays->edges, n, sizeof(uint64_t), "edges of the forest"));

@@ -7,6 +7,7 @@
 #include "gpu/memory.h"
 #include "run/checkpoint.h"
 #include "run/convergence.h"
+#include "run/group.h"
 #include "kernels/cpu/job.h"
 #include "gpu/set.h"
 #include "run/run.h"
@@ -25,6 +26,11 @@ typedef struct td_gpu_arrays {
     uint32_t *drawn, *labels;
 } td_gpu_arrays;
 
+/* What a search from many sources found, on the device (run/group.h). */
+typedef struct td_gpu_found {
+    void *seen, *planes[TD_LEVEL_PLANES];
+} td_gpu_found;
+
 typedef struct td_gpu_job {
     td_run *run;
     const td_run_options *options;
@@ -37,6 +43,7 @@ typedef struct td_gpu_job {
     const td_kernel *loop;   /* kernel that runs rounds, for the chosen load balance */
     td_gpu_state state;
     td_gpu_arrays arrays;
+    td_gpu_found found;
     td_gpu_list push_list, pull_list; /* adjacencies of launches that name no other */
     td_gpu_segments segments; /* list starts of pull_list, for gather-sums */
     td_gpu_control *control; /* host copy of the counters, pinned if possible */

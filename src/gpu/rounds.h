@@ -35,6 +35,7 @@ td_status td_gpu_find_commonest(td_gpu_job *job);
 td_status td_gpu_exclude_largest(td_gpu_job *job); /* finds the largest component after a checkpoint, without samples */
 
 /* Declares the arrays of the schedule; initialises them; computes the sizes of cooperative launches (arrays.c). */
+uint64_t td_gpu_piece_count(const td_gpu_job *job); /* pieces that lists of high-degree vertices are cut into */
 td_status td_gpu_declare_arrays(td_gpu_job *job);
 td_status td_gpu_fill_arrays(td_gpu_job *job);
 td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map); /* clears a bitmap of vertices; NULL is allowed */

@@ -144,6 +144,8 @@ typedef struct td_run_options {
     uint32_t iterations;
     double tolerance;
     uint32_t source; /* a vertex number */
+    const uint32_t *sources; /* of a batch, one run each: vertex numbers; or NULL */
+    uint64_t source_count;
     bool parents;
     const td_settings *settings;
     const char *devices;  /* a list for td_devices_open; NULL: Tandem's choice */
@@ -227,6 +229,7 @@ typedef struct td_run {
     td_context context; /* parameters of the run; the run owns the inputs */
     double *inputs[TD_INPUTS];
     bool async;
+    bool lent;          /* it belongs to a batch (api/batch.c), and td_result_destroy leaves it */
     bool converged;
     uint32_t iterations;
     uint64_t edges_processed;

@@ -426,6 +426,57 @@ def test_notebooks_show_tables_and_drawings():
     assert "<svg" in graph.pagerank()._repr_html_() and "<title>" in graph._repr_html_()
 
 
+def test_a_batch_gives_the_values_of_single_runs():
+    graph, _ = small()
+    sources = [3, 0, 17, 3]
+    for method in (graph.bfs, graph.sssp):
+        batch = method(sources=sources)
+        assert isinstance(batch, tandem.Batch) and len(batch) == 4
+        rows = [method(source).values for source in sources]
+        for source, found, row in zip(sources, batch, rows):
+            assert found.source == source and np.array_equal(found.values, row) and found.seconds >= 0
+        assert np.array_equal(batch.values, np.stack(rows)) and batch.values.shape == (4, VERTICES)
+        for found, source in zip(batch.summary(), sources):
+            own = method(source).summary
+            assert found["source"] == source and found["digest"] == own["digest"] and found["reached"] == own["reached"]
+        assert batch.facts["done"] == 4 and batch.program in repr(batch)
+    assert graph.bfs(sources=[v % VERTICES for v in range(64)], engine="cpu").values.shape == (64, VERTICES)
+
+
+def test_searches_of_a_batch_share_edges():
+    graph, _ = small()
+    shared, single = (graph.bfs(sources=[v % VERTICES for v in range(64)], engine="cpu", settings={"cpu.batch": way})
+                      for way in ("bits", "single"))
+    assert np.array_equal(shared.values, single.values)
+    assert shared.facts["at_once"] == 64 and shared.facts["searches"] == 1 and single.facts["searches"] == 64
+    assert 0 < shared.facts["edges_processed"] < single.facts["edges_processed"]
+
+
+def test_values_of_a_batch_outlive_it():
+    graph, _ = small()
+    kept = [found.values for found in graph.bfs(sources=[0, 1, 2])]
+    gc.collect()
+    assert [row[source] for source, row in enumerate(kept)] == [0, 0, 0]
+    first = next(iter(graph.bfs(sources=range(10))))  # the rest is not run
+    assert first.values[0] == 0
+
+
+def test_a_batch_that_is_none_is_refused():
+    graph, _ = small()
+    with raises(tandem.Usage, "give one of them"):
+        graph.bfs(0, sources=[1])
+    with raises(tandem.Usage, "there are none"):
+        graph.bfs(sources=[])
+    with raises(tandem.Usage, "needs a source vertex"):
+        graph.bfs()
+    with raises(tandem.NotFound):
+        graph.bfs(sources=[0, VERTICES + 5])
+    with raises(tandem.Usage, "a checkpoint is the state of one run"):
+        graph.bfs(sources=[0, 1], checkpoint="somewhere")
+    with raises(TypeError):
+        graph.wcc(sources=[0])
+
+
 def test_the_stub_is_what_the_tables_say():
     from tandem import _programs
     from pathlib import Path

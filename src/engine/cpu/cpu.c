@@ -7,12 +7,40 @@ static const td_renamed_setting renamed[] = {
     {.formerly = "alone", "serial"}, {.formerly = "heavy", "high_degree"}, {0},
 };
 
+/* The widest words that fit the memory; none: every source has a run of its own. */
+static td_status plan_group(td_plan *plan)
+{
+    td_cpu_batch way;
+    uint64_t bytes;
+    if (!td_plan_may_group(plan)) return TD_OK;
+    TD_CHECK(td_cpu_read_batch(plan->program, &plan->options, &way));
+    if (way == TD_BATCH_SINGLE) return TD_OK;
+    for (uint32_t width = td_group_width(plan->options.source_count); width >= 8; width /= 2) {
+        TD_CHECK(td_cpu_group_bytes(plan->program, plan->graph, &plan->options, width, &bytes));
+        if (bytes > plan->free_bytes) continue;
+        plan->group = width;
+        td_plan_count(plan, "batch_at_once", width);
+        if (bytes > plan->program_bytes) plan->program_bytes = bytes;
+        return TD_OK;
+    }
+    return TD_OK;
+}
+
 static td_status plan_cpu(td_plan *plan)
 {
-    return td_cpu_bytes(plan->program, plan->graph, &plan->options, &plan->program_bytes);
+    TD_CHECK(td_cpu_bytes(plan->program, plan->graph, &plan->options, &plan->program_bytes));
+    return plan_group(plan);
 }
 
 static td_status run_cpu(const td_plan *plan, td_run *run) { return td_cpu_run(run, &plan->options); }
+
+static td_status run_group(const td_plan *plan, td_run *run, td_group *group)
+{
+    td_cpu_batch way;
+    TD_CHECK(td_cpu_read_batch(plan->program, &plan->options, &way));
+    group->may_stop = way == TD_BATCH_AUTO;
+    return td_cpu_run_group(run, &plan->options, group);
+}
 
 const td_engine td_cpu_engine = {
     .name = "cpu",
@@ -25,4 +53,5 @@ const td_engine td_cpu_engine = {
     .uses = td_cpu_uses,
     .plan = plan_cpu,
     .run = run_cpu,
+    .run_group = run_group,
 };

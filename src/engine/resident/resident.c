@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "gpu/group.h"
 #include "run/parents.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 enum {
     SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HIGH_DEGREE, SET_TINY, SET_SMALL, SET_ROUNDS,
-    SET_DELTA, SET_SAMPLES, SETTINGS,
+    SET_DELTA, SET_SAMPLES, SET_BATCH, SETTINGS,
 };
 
 const td_setting td_resident_settings[] = {
@@ -41,6 +42,8 @@ const td_setting td_resident_settings[] = {
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
                      "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
                      "skip (Afforest); 0: no sample"},
+    [SET_BATCH] = {"batch", TD_SETTING_CHOICE, 1, 0, 0, "bits|single",
+                   "bfs from many sources ({sources}). bits: up to 64 at once, a bit each; single: one after another"},
     [SETTINGS] = {0},
 };
 
@@ -53,6 +56,7 @@ bool td_resident_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
         return gas;
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
+    if (strcmp(setting, "batch") == 0) return k->bits != NULL;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
 }
@@ -145,9 +149,9 @@ static td_status fill_state(td_gpu_job *job)
     return td_gpu_load_gathers(job);
 }
 
-static td_status set_up(td_gpu_job *job, const td_plan *plan)
+/* The lists that the run needs, on the device. */
+static td_status load_lists(td_gpu_job *job, const td_plan *plan)
 {
-    TD_CHECK(read_settings(job));
     TD_CHECK(td_gpu_layout_acquire(&td_gpu_graph_layout_kind, job->graph, job->options, &job->layout));
     TD_CHECK(td_gpu_job_start(job, job->layout->device, job->layout->stream));
     td_gpu_choose_lists(job);
@@ -156,6 +160,13 @@ static td_status set_up(td_gpu_job *job, const td_plan *plan)
     TD_CHECK(td_gpu_load(job));
     TD_CHECK(fill_state(job));
     td_gpu_layout_note(job->options, &before);
+    return TD_OK;
+}
+
+static td_status set_up(td_gpu_job *job, const td_plan *plan)
+{
+    TD_CHECK(read_settings(job));
+    TD_CHECK(load_lists(job, plan));
     TD_CHECK(td_gpu_declare_arrays(job));
     TD_CHECK(td_gpu_fill_arrays(job));
     TD_CHECK(td_gpu_size_loops(job));
@@ -214,6 +225,55 @@ done:
     return status;
 }
 
+/* A search from many sources: lists as for a single one, arrays of its own. */
+static td_status set_up_group(td_gpu_job *job, const td_plan *plan)
+{
+    TD_CHECK(read_settings(job));
+    TD_CHECK(load_lists(job, plan));
+    return td_stream_synchronize(job->stream);
+}
+
+static td_status run_group(const td_plan *plan, td_run *run, td_group *group)
+{
+    td_status status = TD_OK;
+    td_gpu_job job;
+    uint64_t began = td_clock_ns();
+    TD_CHECK(td_gpu_job_open(&job, run, &plan->options));
+    TD_TRY(set_up_group(&job, plan));
+    run->prepare_seconds += td_seconds_since(began);
+    job.run_began = td_clock_ns();
+    td_gpu_start_counting(&job);
+    TD_TRY(td_gpu_run_group(&job, group));
+    td_run_end_processing(run, job.run_began);
+    td_gpu_stop_counting(&job);
+    td_run_count(run, "batch_words", group->words);
+    TD_TRY(td_gpu_copy_group(&job, group));
+done:
+    tear_down(&job, status != TD_OK);
+    return status;
+}
+
+/* The widest words that fit device and host; none: every source has a run of its own. */
+static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_bytes *need)
+{
+    double set[SETTINGS];
+    uint64_t room = td_device_left(choice->device) + choice->device->now;
+    TD_CHECK(td_settings_resolve(plan->options.settings, "resident", td_resident_settings, set, NULL));
+    if (!td_plan_may_group(plan) || plan->program->cpu->bits == NULL || set[SET_BATCH] != 0) return TD_OK;
+    uint32_t width = td_group_width(plan->options.source_count);
+    for (width = width < TD_GPU_GROUP_LEAST ? TD_GPU_GROUP_LEAST : width; width >= TD_GPU_GROUP_LEAST; width /= 2) {
+        td_gpu_bytes group;
+        TD_CHECK(td_gpu_group_bytes(plan->program, plan->graph, &plan->options, choice, width, &group));
+        if (group.graph + group.program > room || group.host > plan->free_bytes) continue;
+        plan->group = width;
+        td_plan_count(plan, "batch_at_once", width);
+        if (group.program > need->program) need->program = group.program;
+        if (group.host > need->host) need->host = group.host;
+        return TD_OK;
+    }
+    return TD_OK;
+}
+
 static td_status plan_resident(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -226,6 +286,7 @@ static td_status plan_resident(td_plan *plan)
     choice.device = gpus->gpu[0];
     TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
+    TD_CHECK(plan_group(plan, &choice, &need));
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     plan->program_bytes = need.host + TD_FIRST_ROWS * sizeof(td_row);
@@ -250,4 +311,6 @@ const td_engine td_resident_engine = {
     .when = when,
     .plan = plan_resident,
     .run = run_resident,
+    .run_group = run_group,
+    .least_width = TD_GPU_GROUP_LEAST,
 };

@@ -11,6 +11,21 @@
 
 #define KIND none
 #include "kernels/cpu/kind.h"
+#if PROGRAM_FIRST_HIT
+enum { BITS_AHEAD = 32 }; /* prefetch distance along a list, in edges */
+#define WORD uint8_t
+#define BITS(x) x##_8
+#include "kernels/cpu/bits.h"
+#define WORD uint16_t
+#define BITS(x) x##_16
+#include "kernels/cpu/bits.h"
+#define WORD uint32_t
+#define BITS(x) x##_32
+#include "kernels/cpu/bits.h"
+#define WORD uint64_t
+#define BITS(x) x##_64
+#include "kernels/cpu/bits.h"
+#endif
 #if PROGRAM_WEIGHTED
 #define KIND u8
 #define KIND_TYPE uint8_t
@@ -52,7 +67,16 @@
 #define TABLE_FUSED(kind)
 #endif
 #if PROGRAM_FIRST_HIT
-#define TABLE_HIT(kind) .pull_hit = pull_hit_##kind, .settle_words = settle_words_##kind,
+#define BITS_ROW(width)                                                                                     \
+    {                                                                                                       \
+        .pull = bits_pull_##width, .list = bits_list_##width, .push = bits_push_##width,                    \
+        .clear = bits_clear_##width, .push_high_degree = bits_push_high_degree_##width,                     \
+        .settle = bits_settle_##width                                                                       \
+    }
+static const td_cpu_bits_kernels bits_kernels[] = {
+    [TD_BITS_8] = BITS_ROW(8), [TD_BITS_16] = BITS_ROW(16), [TD_BITS_32] = BITS_ROW(32), [TD_BITS_64] = BITS_ROW(64),
+};
+#define TABLE_HIT(kind) .pull_hit = pull_hit_##kind, .settle_words = settle_words_##kind, .bits = bits_kernels,
 #else
 #define TABLE_HIT(kind)
 #endif

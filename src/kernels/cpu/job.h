@@ -7,6 +7,7 @@
 #include "base/bitmap.h"
 #include "base/fetch.h"
 #include "base/share.h"
+#include "kernels/cpu/bits_job.h"
 #include "kernels/cpu/buckets.h"
 #include "kernels/frontier.h"
 #include "kernels/program.h"
@@ -138,9 +139,19 @@ typedef struct td_cpu_job {
     bool by_rounds;      /* the bucket kernel is not used */
     td_cpu_coop coop;
     struct td_cpu_paths *paths; /* kernels/cpu/path_job.h */
+    td_cpu_bits *bits;   /* searches from many sources at once */
 } td_cpu_job;
 
 typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
+
+/* Searches from many sources at once, for words of one width. */
+enum { TD_BITS_8, TD_BITS_16, TD_BITS_32, TD_BITS_64, TD_BITS_WIDTHS };
+typedef struct td_cpu_bits_kernels {
+    td_cpu_kernel pull, list;   /* units: 64 vertices */
+    td_cpu_kernel push, clear;  /* units: queue entries */
+    td_cpu_kernel push_high_degree; /* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel settle;       /* units: entries of the next queue */
+} td_cpu_bits_kernels;
 
 typedef struct td_cpu_kernels {
     size_t value_bytes, message_bytes, accum_bytes;
@@ -179,6 +190,7 @@ typedef struct td_cpu_kernels {
     uint32_t (*label)(const td_cpu_job *job, uint32_t vertex);
     uint64_t (*edge)(const td_cpu_job *job, uint32_t vertex); /* UINT64_MAX: none */
     bool (*again)(const td_cpu_job *job, uint64_t total);
+    const td_cpu_bits_kernels *bits; /* [TD_BITS_WIDTHS]; NULL: one source at a time */
 } td_cpu_kernels;
 
 enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HIGH_DEGREE_PIECE = 4096 };

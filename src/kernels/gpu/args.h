@@ -589,6 +589,31 @@ typedef struct td_paths_args {
     uint8_t stores;               /* path_rescales: values are replaced */
 } td_paths_args;
 
+/* Searches from many sources at once (bits.h): the counters of an iteration, */
+typedef struct td_gpu_bits_tally {
+    uint64_t edges;          /* scanned */
+    uint64_t activated, activated_edges; /* vertices of the next frontier, and the edges that they push along */
+    uint64_t complete, complete_edges; /* vertices that all sources reach now, and the edges that they pulled along */
+    uint64_t found;          /* sources that reached a vertex */
+    uint32_t count, pieces;  /* entries of the next queue; pieces of high-degree vertices */
+} td_gpu_bits_tally;
+
+/* and the arrays. Words have a bit for every source. */
+typedef struct td_bits_args {
+    td_gpu_list list;             /* that the launch pushes or pulls along */
+    const uint64_t *push_offsets, *pull_offsets; /* of whole lists, for degrees; pull_offsets 0: no pulls */
+    void *seen, *frontier, *next; /* a word per vertex: sources that reach it; in the last iteration, in this one */
+    void *planes[32];             /* of levels (run/group.h) */
+    uint32_t *queue, *next_queue; /* the frontier's vertices, and the next one's */
+    uint64_t *starts;             /* before the first iteration: words of the queue's vertices */
+    uint64_t *pieces;             /* of high-degree vertices: vertex and number of the piece */
+    td_gpu_bits_tally *tally;
+    uint64_t all, live;           /* all sources; those that have reached a vertex in the last iteration */
+    uint32_t vertices, count;     /* count: entries of the queue */
+    uint32_t level;               /* of the vertices that this iteration finds */
+    uint32_t high_degree;
+} td_bits_args;
+
 /* Sweeps over edges kept on the device. */
 typedef struct td_survivor_args {
     td_gpu_state state;

@@ -15,6 +15,12 @@
 #include "kernels/gpu/shards.h"
 #if PROGRAM_FIRST_HIT
 #include "kernels/gpu/pull_hit.h"
+#define WORD uint32_t
+#define BITS(x) x##_32
+#include "kernels/gpu/bits.h"
+#define WORD uint64_t
+#define BITS(x) x##_64
+#include "kernels/gpu/bits.h"
 #endif
 #if PROGRAM_FUSED
 #include "kernels/gpu/push.h"
@@ -111,6 +117,12 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
 #endif
     KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
     KERNEL(path_pushes),
+#if PROGRAM_FIRST_HIT
+    KERNEL(bits_start_32), KERNEL(bits_push_32), KERNEL(bits_push_pieces_32), KERNEL(bits_settle_32),
+    KERNEL(bits_pull_32), KERNEL(bits_list_32),
+    KERNEL(bits_start_64), KERNEL(bits_push_64), KERNEL(bits_push_pieces_64), KERNEL(bits_settle_64),
+    KERNEL(bits_pull_64), KERNEL(bits_list_64),
+#endif
 #else
     KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between),
     KERNEL(draw), KERNEL(label_all),

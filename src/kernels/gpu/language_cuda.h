@@ -144,10 +144,16 @@ TD_DEVICE uint64_t td_max(uint64_t *word, uint64_t value)
     return atomicMax((unsigned long long *)word, (unsigned long long)value);
 }
 
+TD_DEVICE uint32_t td_or(uint32_t *word, uint32_t value) { return atomicOr(word, value); }
+TD_DEVICE uint64_t td_or(uint64_t *word, uint64_t value)
+{
+    return atomicOr((unsigned long long *)word, (unsigned long long)value);
+}
+
 #define TD_ADD(word, value) td_add((word), (value))
 #define TD_MIN(word, value) td_min((word), (value))
 #define TD_MAX(word, value) td_max((word), (value))
-#define TD_OR(word, value) atomicOr((word), (value))
+#define TD_OR(word, value) td_or((word), (value))
 #define TD_AND(word, value) atomicAnd((word), (value))
 #define TD_EXCHANGE(word, value) atomicExch((word), (value))
 

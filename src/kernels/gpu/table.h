@@ -76,6 +76,18 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(path_walks, td_paths_args);
     TD_GPU_KERNEL(path_notices, td_paths_args);
     TD_GPU_KERNEL(path_pushes, td_paths_args);
+    TD_GPU_KERNEL(bits_start_32, td_bits_args); /* searches from many sources at once */
+    TD_GPU_KERNEL(bits_push_32, td_bits_args);
+    TD_GPU_KERNEL(bits_push_pieces_32, td_bits_args);
+    TD_GPU_KERNEL(bits_settle_32, td_bits_args);
+    TD_GPU_KERNEL(bits_pull_32, td_bits_args);
+    TD_GPU_KERNEL(bits_list_32, td_bits_args);
+    TD_GPU_KERNEL(bits_start_64, td_bits_args);
+    TD_GPU_KERNEL(bits_push_64, td_bits_args);
+    TD_GPU_KERNEL(bits_push_pieces_64, td_bits_args);
+    TD_GPU_KERNEL(bits_settle_64, td_bits_args);
+    TD_GPU_KERNEL(bits_pull_64, td_bits_args);
+    TD_GPU_KERNEL(bits_list_64, td_bits_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);
