@@ -18,6 +18,7 @@ void td_split_free(td_split *split)
     td_free(split->order);
     td_free(split->place);
     td_free(split->out);
+    td_free(split->within);
     *split = (td_split){0};
 }
 
@@ -61,24 +62,35 @@ static td_status count_all(void *context, uint64_t begin, uint64_t end, int work
     return TD_OK;
 }
 
+uint32_t td_split_prefix(const uint64_t *within, uint32_t vertices, uint64_t most)
+{
+    uint64_t low = 0, high = vertices;
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (within[middle] <= most) low = middle;
+        else high = middle - 1;
+    }
+    return within[low] > 0 ? (uint32_t)low : 0;
+}
+
 /* Finds the longest prefix whose edges fit the room, by bisection over the sums. */
-static td_status find_inside(td_split *split, counting *count, td_split_extract extract, uint64_t most,
-                             td_host_memory *memory, td_pool *pool)
+static td_status find_inside(td_split *split, counting *count, const td_split_request *request, td_host_memory *memory,
+                             td_pool *pool)
 {
     td_status status = TD_OK;
-    uint64_t n = split->vertices, low = 0, high = n;
+    td_split_extract extract = request->extract;
+    uint64_t n = split->vertices, most = request->room / (sizeof(uint32_t) + split->weight_bytes);
     TD_CHECK(td_host_declare(memory, &count->within, n + 1, sizeof *count->within, "edges of every prefix"));
     if (memory->measures) goto done;
     count->within[0] = 0;
     TD_TRY(td_pool_for(pool, n, GRAIN, extract == TD_EXTRACT_VERTEX ? count_all : count_within, count));
     for (uint64_t i = 0; i < n; i++) count->within[i + 1] += count->within[i];
-    while (low < high) {
-        uint64_t middle = low + (high - low + 1) / 2;
-        if (count->within[middle] <= most) low = middle;
-        else high = middle - 1;
-    }
-    split->inside = count->within[low] > 0 ? (uint32_t)low : 0;
+    split->inside = td_split_prefix(count->within, split->vertices, most);
     split->hot_edges = count->within[split->inside];
+    if (request->keeps_within) {
+        split->within = count->within;
+        return TD_OK;
+    }
 done:
     td_host_undeclare(memory, &count->within, n + 1, sizeof *count->within);
     return status;
@@ -276,7 +288,7 @@ static td_status find_order(td_split *split, const td_graph *graph, const td_spl
     return TD_OK;
 }
 
-static td_status find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory)
+td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory)
 {
     TD_CHECK(td_host_declare(memory, &split->out, (uint64_t)split->vertices + 1, sizeof *split->out, "out-degrees"));
     if (memory->measures) return TD_OK;
@@ -303,8 +315,7 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     bool symmetric = graph->symmetric || request->both;
     counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
                       .count = symmetric ? 1 : 2};
-    TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes),
-                       memory, pool));
+    TD_TRY(find_inside(&split, &count, request, memory, pool));
     TD_TRY(cut(&split, push, request->extract, &split.push, memory, pool));
     if (joined) td_lists_unjoin(graph, request->weighted, &both, memory);
     joined = false;
@@ -312,7 +323,7 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     if (split.same) split.pull = split.push;
     else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, memory, pool));
     if (!split.same) TD_TRY(sort_parts(&split, &split.pull, memory, pool));
-    TD_TRY(find_degrees(&split, graph, memory));
+    TD_TRY(td_split_find_degrees(&split, graph, memory));
     if (!memory->measures) split.hot_edges = split.push.hot.offsets[split.vertices];
     *out = split;
     split = (td_split){0};
