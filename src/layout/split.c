@@ -161,11 +161,12 @@ typedef struct sorting {
     uint64_t *length;
 } sorting;
 
+/* By the target alone, like sort_many: parallel edges keep their order, wherever their list is cut. */
 static void sort_few(uint64_t *keys, uint64_t count)
 {
     for (uint64_t i = 1; i < count; i++) {
         uint64_t key = keys[i], j = i;
-        for (; j > 0 && keys[j - 1] > key; j--) keys[j] = keys[j - 1];
+        for (; j > 0 && keys[j - 1] >> 32 > key >> 32; j--) keys[j] = keys[j - 1];
         keys[j] = key;
     }
 }

@@ -487,7 +487,8 @@ done:
     return status;
 }
 
-/* All files of a folder whose names begin with `prefix` and a dot. */
+/* All files of a folder whose names begin with `prefix` and a dot; "." is left out of their paths, as it is where they are
+ * written. */
 static td_status list_folder(listing *list, const char *folder, const char *prefix)
 {
     td_status status = TD_OK;
@@ -498,7 +499,8 @@ static td_status list_folder(listing *list, const char *folder, const char *pref
         char path[2 * TD_SIDECAR_PATH];
         const char *layout = entry->d_name + length + 1;
         if (strncmp(entry->d_name, prefix, length) != 0 || entry->d_name[length] != '.') continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (strcmp(folder, ".") == 0) snprintf(path, sizeof path, "%s", entry->d_name);
+        else snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (strlen(path) >= TD_SIDECAR_PATH || check_name(layout) != TD_OK) continue;
         status = add_entry(list, path, layout);
     }
