@@ -239,8 +239,10 @@ bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_pr
     char name[TD_SIDECAR_NAME];
     td_failure before;
     td_failure_keep(&before);
-    bool named = engine->layout != NULL && graph->build_id != 0 && graph->name != NULL &&
-                 engine->layout(program, graph, options, name) == TD_OK;
+    double off = 0;
+    bool can = engine->layout != NULL && graph->build_id != 0 && graph->name != NULL;
+    if (can) (void)td_settings_number(options->settings, engine->name, engine->settings, "prepared", &off);
+    bool named = can && off == 0 && engine->layout(program, graph, options, name) == TD_OK;
     td_failure_set(&before);
     td_sidecar_id id = {graph->name, graph->build_id, name};
     return named && td_sidecar_has(&id);

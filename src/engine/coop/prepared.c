@@ -84,8 +84,11 @@ td_status td_coop_layout(const td_program *program, const td_graph *graph, const
                          char name[TD_SIDECAR_NAME])
 {
     td_split_request request;
+    td_sidecar *file = NULL;
     TD_CHECK(request_of(program, graph, options, &request));
     td_split_layout_name(name, request.both, request.weighted);
+    if (td_split_open(&file, graph, &request) == TD_OK) memcpy(name, td_sidecar_layout(file), TD_SIDECAR_NAME);
+    td_sidecar_close(file); /* one with weights serves programs without */
     return TD_OK;
 }
 

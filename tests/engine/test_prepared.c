@@ -1,0 +1,378 @@
+/* Runs with prepared layouts give what runs without them give, read them where they are there, and do without where they
+ * cannot be used: damaged, of another build, gone. The graph's own lists stay in the file. */
+#include "engine/ways.h"
+
+#include "base/log.h"
+#include "base/mapping.h"
+#include "layout/compressed.h"
+#include "layout/lists_file.h"
+#include "run/result.h"
+#include "store/checks.h"
+#include "store/gen.h"
+#include "store/packed.h"
+#include "store/sidecar.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+__attribute__((constructor)) static void choose_cache(void) { setenv("XDG_CACHE_HOME", test_folder(), 1); }
+
+static const td_engine *const engines[] = {&td_stream_engine, &td_coop_engine};
+
+/* With some tens of edges for every vertex, so that a quarter of them fills slots and a prefix. */
+typedef struct shape {
+    int scale;
+    bool symmetric, real;
+} shape;
+
+static const shape both_ways = {11, true, false}, one_way = {11, false, false}, real_weights = {10, true, true};
+
+static void write_file(const char *name, const shape *of)
+{
+    td_gen_spec spec = {.kind = "rmat", .seed = 7, .scale = (uint32_t)of->scale, .degree = 24, .rewire = -1};
+    td_build_options build = {.attach_weights = true, .weight_low = of->real ? 0.5 : 1, .weight_high = of->real ? 9.5 : 100,
+                              .weight_real = of->real, .symmetrize = of->symmetric, .dedup = of->symmetric};
+    td_graph *made = NULL;
+    CHECK_OK(td_graph_generate(&made, &spec, &build, NULL));
+    CHECK_OK(td_packed_write(made, test_path(name), NULL));
+    td_graph_destroy(made);
+}
+
+static td_graph *load_file(const char *name)
+{
+    td_graph *graph = NULL;
+    CHECK_OK(td_packed_load(&graph, test_path(name), NULL));
+    return graph;
+}
+
+/* Makes the layout of a program; false: its runs read nothing but the graph. */
+static bool prepare(const td_graph *graph, const td_engine *engine, const td_program *program, td_pool *pool)
+{
+    td_run_options options = {.pool = pool};
+    td_prepared_file *file = NULL;
+    const td_graph *seen = NULL;
+    CHECK_OK(TD_NEW_ZEROED(&file, 1, "layout"));
+    CHECK_OK(td_graph_for(&seen, program, graph, &options));
+    td_status status = engine->make_layout(program, seen, &options, file);
+    td_free(file);
+    CHECK(status == TD_OK || status == TD_NOT_FOUND);
+    CHECK_EQ(td_prepared_has(seen, engine, program, &options), status == TD_OK);
+    return status == TD_OK;
+}
+
+static td_run_options options_for(const td_engine *engine, const td_graph *graph, const td_program *program)
+{
+    td_run_options options = {.engine = engine->name, .devices = "emu:1@unchecked", .gpu_edges = 0.25,
+                              .has_source = program->info->needs_source, .source = busiest(graph)};
+    if (program->cpu[0].measure != TD_MEASURE_NONE) options.has_iterations = true, options.iterations = 3;
+    return options;
+}
+
+static uint64_t digest_of(const td_run *run)
+{
+    td_run_summary summary;
+    CHECK_OK(td_run_summarise(run, NULL, &summary));
+    return summary.digest;
+}
+
+/* Layouts that the run read. */
+static uint64_t read_by(const td_run *run)
+{
+    for (int i = 0; i < run->work_count; i++)
+        if (strcmp(run->work[i].name, "prepared") == 0) return run->work[i].value;
+    return 0;
+}
+
+static td_run *run_with(const td_engine *engine, const td_graph *graph, const td_program *program, const char *settings)
+{
+    return run_of(program->info->name, graph, options_for(engine, graph, program), settings);
+}
+
+/* Whether the program would run on the engine itself with these edges on the GPU. */
+static bool stays(const td_run *run, const td_engine *engine) { return strcmp(run->engine, engine->name) == 0; }
+
+/* Some subjects need other settings: coop asks for close neighbours and for frontiers of some size. */
+static void compare(const td_engine *engine, const td_graph *graph, const td_program *program, int number, int *used)
+{
+    bool coop = engine == &td_coop_engine;
+    char on[64] = "", off[64];
+    if (coop) snprintf(on, sizeof on, "coop.order=hot coop.invoke=always");
+    snprintf(off, sizeof off, "%s %s.prepared=off", on, engine->name);
+    if (engine->uses != NULL && !engine->uses(program, "prepared")) return;
+    td_run *with = run_with(engine, graph, program, on), *without = run_with(engine, graph, program, off);
+    if (digest_of(with) != digest_of(without))
+        TEST_FAIL("%s by %s on graph %d: other values with prepared layouts", program->info->name, engine->name, number);
+    CHECK_EQ(with->iterations, without->iterations);
+    CHECK_EQ(read_by(without), 0);
+    if (stays(with, engine)) *used += read_by(with) > 0;
+    td_run_destroy(with);
+    td_run_destroy(without);
+}
+
+static void prepare_all(const td_graph *graph, td_pool *pool)
+{
+    for (int e = 0; e < 2; e++)
+        for (int p = 0; td_programs[p] != NULL; p++)
+            if (strcmp(td_programs[p]->info->name, "circuit") != 0) (void)prepare(graph, engines[e], td_programs[p], pool);
+}
+
+TEST(every_program_gives_the_same_with_and_without_prepared_layouts)
+{
+    static const struct {
+        const shape *of;
+        int stream, coop; /* programs that read a layout */
+    } graphs[] = {{&both_ways, 5, 7}, {&one_way, 7, 7}, {&real_weights, 5, 7}};
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 2));
+    for (int i = 0; i < 3; i++) {
+        int used[2] = {0};
+        write_file("same.tg", graphs[i].of);
+        td_graph *graph = load_file("same.tg");
+        prepare_all(graph, pool);
+        for (int e = 0; e < 2; e++)
+            for (int p = 0; td_programs[p] != NULL; p++) {
+                if (strcmp(td_programs[p]->info->name, "circuit") == 0) continue; /* needs a network */
+                compare(engines[e], graph, td_programs[p], i, &used[e]);
+            }
+        if (used[0] != graphs[i].stream || used[1] != graphs[i].coop)
+            TEST_FAIL("graph %d: %d programs read a layout on stream, %d on coop", i, used[0], used[1]);
+        td_graph_destroy(graph);
+    }
+    td_pool_destroy(pool);
+}
+
+/* Opens the file as a run on the engine does. */
+static td_graph *open_for(td_session *session, const td_engine *engine, const char *program, const char *setting)
+{
+    td_graph *graph = NULL;
+    const char *settings[] = {setting, NULL};
+    td_request request = {.size = sizeof request, .engine = engine->name, .devices = "emu:1@unchecked", .gpu_edges = 0.25,
+                          .has_source = program_of(program)->info->needs_source, .settings = setting != NULL ? settings : NULL};
+    CHECK_OK(td_graph_open_for(session, test_path("spare.tg"), NULL, program, &request, &graph));
+    return graph;
+}
+
+/* The plan states what the run takes, and that is no more than the graph's file and a quarter, beside the emulated GPU. */
+static void check_memory(const td_engine *engine, const td_graph *graph, const char *program, bool whole)
+{
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    struct stat facts;
+    td_run_options options = options_for(engine, graph, program_of(program));
+    CHECK(stat(test_path("spare.tg"), &facts) == 0);
+    CHECK_OK(td_plan_make(&plan, engine->name, program_of(program), graph, &options));
+    CHECK_EQ(plan->prepared_count, whole ? 0 : 1);
+    uint64_t stated = plan->graph_bytes + plan->program_bytes - plan->emulated_bytes, held = td_memory().now;
+    CHECK_EQ(plan->graph_bytes < td_graph_bytes(graph), !whole);
+    uint64_t before = td_memory_peak_begin();
+    CHECK_OK(td_plan_execute(plan, &run));
+    uint64_t taken = td_memory().peak - held;
+    td_memory_peak_end(before);
+    if (taken > plan->program_bytes) TEST_FAIL("%s takes %" PRIu64 " bytes of %" PRIu64, program, taken, plan->program_bytes);
+    if (engine == &td_stream_engine && !whole) CHECK((double)stated <= 1.25 * (double)facts.st_size);
+    if (engine == &td_stream_engine && whole) CHECK((double)stated > 1.25 * (double)facts.st_size);
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+}
+
+TEST(the_lists_of_a_prepared_graph_stay_in_its_file)
+{
+    static const struct {
+        int engine;
+        const char *program;
+    } runs[] = {{0, "sssp"}, {0, "wcc"}, {0, "pagerank"}, {1, "bfs"}, {1, "sssp"}};
+    td_session *session = NULL;
+    CHECK_OK(td_session_create(2, &session));
+    write_file("spare.tg", &both_ways);
+    td_graph *graph = load_file("spare.tg");
+    prepare_all(graph, NULL);
+    td_graph_destroy(graph);
+    for (int i = 0; i < 5; i++) {
+        const td_engine *engine = engines[runs[i].engine];
+        graph = open_for(session, engine, runs[i].program, NULL);
+        CHECK(td_checks_pending(graph, graph->out.targets));
+        check_memory(engine, graph, runs[i].program, false);
+        CHECK(td_checks_pending(graph, graph->out.targets)); /* nothing read them */
+        td_graph_destroy(graph);
+    }
+    graph = open_for(session, &td_stream_engine, "sssp", "stream.prepared=off");
+    CHECK(graph->checks == NULL);
+    td_graph_destroy(graph);
+    int removed = 0;
+    td_sidecar_id id = {test_path("spare.tg"), 0, "stream-out-light-packed"};
+    CHECK_OK(td_sidecar_remove(&id, &removed));
+    CHECK_EQ(removed, 1);
+    graph = open_for(session, &td_stream_engine, "sssp", NULL);
+    CHECK(graph->checks == NULL);
+    check_memory(&td_stream_engine, graph, "sssp", true);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
+static char last_warning[TD_MESSAGE_BYTES];
+
+static void keep_warning(void *context, td_log_level level, const char *message)
+{
+    (void)context;
+    if (level == TD_LOG_WARN) snprintf(last_warning, sizeof last_warning, "%s", message);
+}
+
+/* Damages every layout of the file in its last section, so that their headers stay whole. */
+static void damage_layouts(const td_graph *graph)
+{
+    td_sidecar_entry *entries = NULL;
+    int count = 0;
+    CHECK_OK(td_sidecar_list(graph->name, graph->build_id, &entries, &count));
+    CHECK(count > 5);
+    for (int i = 0; i < count; i++) {
+        FILE *file = fopen(entries[i].path, "r+b");
+        CHECK(file != NULL && fseek(file, (long)entries[i].bytes * 2 / 3, SEEK_SET) == 0);
+        CHECK_EQ(fwrite("\xff\xff\xff\xff\xff\xff\xff\xff", 1, 8, file), 8);
+        fclose(file);
+    }
+    td_free(entries);
+}
+
+/* The lists are made for the run then, also of a graph whose own are still in its file. */
+TEST(layouts_that_turn_out_damaged_are_done_without)
+{
+    static const char *const programs[] = {"sssp", "wcc", "pagerank", "bfs"};
+    write_file("damaged.tg", &both_ways);
+    td_graph *graph = load_file("damaged.tg");
+    prepare_all(graph, NULL);
+    damage_layouts(graph);
+    for (int p = 0; p < 4; p++) {
+        const td_engine *engine = engines[p == 3];
+        const td_program *program = program_of(programs[p]);
+        const char *settings = p == 3 ? "coop.order=hot coop.invoke=always" : "";
+        td_graph *mapped = NULL;
+        td_run *wanted = run_with(&td_cpu_engine, graph, program, "");
+        CHECK_OK(td_packed_map_unchecked(&mapped, test_path("damaged.tg"), NULL));
+        last_warning[0] = 0;
+        td_log_set_sink(keep_warning, NULL);
+        td_run *run = run_with(engine, mapped, program, settings);
+        td_log_set_sink(NULL, NULL);
+        CHECK_CONTAINS(last_warning, "damaged");
+        CHECK_CONTAINS(last_warning, "for this run");
+        CHECK_EQ(read_by(run), 0);
+        CHECK_EQ(digest_of(run), digest_of(wanted));
+        CHECK(!td_checks_pending(mapped, mapped->out.targets));
+        td_run_destroy(run);
+        td_run_destroy(wanted);
+        td_graph_destroy(mapped);
+    }
+    td_graph_destroy(graph);
+}
+
+/* A graph that is in memory while its file, and what was prepared, become another's. */
+TEST(a_file_replaced_while_its_graph_is_used_changes_nothing)
+{
+    const td_program *program = program_of("wcc");
+    write_file("replaced.tg", &both_ways);
+    td_graph *graph = load_file("replaced.tg"), *mapped = NULL;
+    CHECK(prepare(graph, &td_stream_engine, program, NULL));
+    CHECK_OK(td_packed_map_unchecked(&mapped, test_path("replaced.tg"), NULL));
+    td_run *wanted = run_with(&td_stream_engine, mapped, program, "");
+    CHECK_EQ(read_by(wanted), 1);
+    write_file("replaced.tg", &real_weights);
+    td_graph *other = load_file("replaced.tg");
+    for (int i = 0; i < 2; i++) { /* the layout of the old file; then of the new one */
+        td_run *run = run_with(&td_stream_engine, mapped, program, "");
+        CHECK_EQ(read_by(run), i == 0);
+        CHECK_EQ(digest_of(run), digest_of(wanted));
+        td_run_destroy(run);
+        run = run_with(&td_stream_engine, other, program, "");
+        CHECK_EQ(read_by(run), i);
+        CHECK(digest_of(run) != digest_of(wanted));
+        td_run_destroy(run);
+        if (i == 0) CHECK(prepare(other, &td_stream_engine, program, NULL));
+    }
+    td_run_destroy(wanted);
+    td_graph_destroy(other);
+    td_graph_destroy(mapped);
+    td_graph_destroy(graph);
+    td_mapping_forget();
+}
+
+/* Writes compressed lists with 32 bits for every difference, which are larger than the targets. */
+static void write_large_groups(const td_graph *graph)
+{
+    td_lists_form form = {.view = TD_LISTS_OUT, .compressed = true};
+    uint64_t groups = td_lists_groups(graph->edges), edge = 0;
+    uint32_t *words = NULL, last = 0;
+    uint16_t *lengths = NULL;
+    char where[TD_SIDECAR_PATH];
+    CHECK_OK(TD_NEW_ZEROED(&words, groups * TD_COMPRESS_MOST, "words"));
+    CHECK_OK(TD_NEW(&lengths, groups, "lengths"));
+    for (uint64_t g = 0; g < groups; g++) {
+        uint32_t *group = words + g * TD_COMPRESS_MOST;
+        lengths[g] = TD_COMPRESS_MOST;
+        group[0] = last;
+        for (int i = 1; i < TD_COMPRESS_HEAD; i++) group[i] = (32u | 32u << 6) * 0x10001u;
+        for (uint32_t i = 0; i < TD_COMPRESS_GROUP && edge < graph->edges; i++, edge++) {
+            uint32_t delta = graph->out.targets[edge] - last;
+            group[TD_COMPRESS_HEAD + i] = delta << 1 ^ (0u - (delta >> 31));
+            last = graph->out.targets[edge];
+        }
+    }
+    td_lists_content content = {.lengths = lengths, .words = words, .word_count = groups * TD_COMPRESS_MOST};
+    CHECK_OK(td_lists_save(graph, &form, &content, where, NULL));
+    td_free(words);
+    td_free(lengths);
+}
+
+/* No room for two compressed subgraphs: the run goes back to the graph's own lists. */
+TEST(compressed_lists_without_room_are_done_without)
+{
+    const td_program *program = program_of("pagerank");
+    write_file("fit.tg", &both_ways);
+    td_graph *graph = load_file("fit.tg"), *mapped = NULL;
+    write_large_groups(td_graph_without_weights(graph));
+    for (int roomy = 0; roomy < 2; roomy++) {
+        CHECK_OK(td_packed_map_unchecked(&mapped, test_path("fit.tg"), NULL));
+        td_run_options options = options_for(&td_stream_engine, mapped, program);
+        options.gpu_edges = roomy ? 1 << 16 : 1 << 15; /* bytes */
+        td_run *with = run_of("pagerank", mapped, options, "stream.subgraph=16K");
+        td_run *without = run_of("pagerank", graph, options, "stream.subgraph=16K stream.prepared=off");
+        CHECK_EQ(read_by(with), roomy);
+        CHECK_EQ(td_checks_pending(mapped, mapped->out.targets), roomy);
+        CHECK_EQ(digest_of(with), digest_of(without));
+        td_run_destroy(with);
+        td_run_destroy(without);
+        td_graph_destroy(mapped);
+    }
+    td_graph_destroy(graph);
+}
+
+/* Requests for memory that fail one by one: an error, no leak, and the next run is whole. */
+TEST(a_run_that_fails_while_it_reads_leaves_nothing)
+{
+    td_graph *graph;
+    const char *const programs[] = {"sssp", "pagerank", "bfs"};
+    write_file("memory.tg", &real_weights);
+    graph = load_file("memory.tg");
+    prepare_all(graph, NULL);
+    for (int p = 0; p < 3; p++) {
+        const td_engine *engine = engines[p == 2];
+        td_run_options options = options_for(engine, graph, program_of(programs[p]));
+        td_settings settings = settings_from(p == 2 ? "coop.order=hot coop.invoke=always" : "");
+        td_run *run = NULL;
+        options.settings = &settings;
+        uint64_t held = td_memory().now;
+        bool done = false;
+        for (uint64_t nth = 1; !done && nth < 2000; nth += 1 + nth / 20) {
+            td_alloc_fail_at(nth);
+            td_status status = td_run_program(&run, program_of(programs[p]), graph, &options);
+            td_alloc_fail_at(0);
+            done = status == TD_OK;
+            CHECK(done || status == TD_NO_MEMORY);
+        }
+        CHECK(done);
+        td_run_destroy(run);
+        CHECK_EQ(td_memory().now, held);
+        td_settings_clear(&settings);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
