@@ -344,6 +344,97 @@ TEST(compressed_lists_without_room_are_done_without)
     td_graph_destroy(graph);
 }
 
+/* Layouts with words changed at random and checksums that fit, as another program might write them. */
+
+enum { SECTIONS = 11 };
+
+static void change_section(const char *name, void *data, uint64_t bytes, uint64_t draw)
+{
+    uint32_t *words = data;
+    uint64_t count = bytes / sizeof(uint32_t), drawn = td_random_at(11, draw);
+    if (count == 0 || (strcmp(name, "meta") == 0 && draw % 5 != 0)) return;
+    uint32_t *at = &words[drawn % count];
+    static const uint32_t wild[] = {0, 1, UINT32_MAX, 1u << 31, 255, 256, 1u << 11};
+    *at = draw % 3 == 0 ? wild[(drawn >> 40) % 7] : draw % 3 == 1 ? *at ^ 1u << (drawn >> 50) % 32 : (uint32_t)(drawn >> 32);
+}
+
+/* Writes the layout again with one section changed; false: there is no such layout. */
+static bool forge(const td_graph *graph, const char *layout, uint64_t draw)
+{
+    static const char *const names[SECTIONS] = {"meta", "targets", "weights", "lengths", "words", "order", "within", "out",
+                                                "out weights", "in", "in weights"};
+    td_sidecar_id id = {graph->name, graph->build_id, layout};
+    td_sidecar_part parts[SECTIONS];
+    td_sidecar *file = NULL;
+    char where[TD_SIDECAR_PATH], key[TD_SIDECAR_KEY];
+    int count = 0;
+    if (td_sidecar_open(&file, &id) != TD_OK) return false;
+    snprintf(key, sizeof key, "%s", td_sidecar_key(file));
+    for (int i = 0; i < SECTIONS; i++) {
+        void *data = NULL;
+        uint64_t bytes = 0;
+        if (td_sidecar_size(file, names[i], &bytes) != TD_OK) continue;
+        CHECK_OK(td_new_bytes(&data, bytes, 1, "section"));
+        CHECK_OK(td_sidecar_read(file, names[i], data, bytes, NULL));
+        parts[count++] = (td_sidecar_part){names[i], data, bytes};
+    }
+    td_sidecar_close(file);
+    const td_sidecar_part *part = &parts[draw % (uint64_t)count];
+    change_section(part->name, (void *)(uintptr_t)part->data, part->bytes, draw);
+    CHECK_OK(td_sidecar_write(&id, key, parts, count, where, NULL));
+    for (int i = 0; i < count; i++) td_free((void *)(uintptr_t)parts[i].data);
+    return true;
+}
+
+static void ignore_log(void *context, td_log_level level, const char *message)
+{
+    (void)context, (void)level, (void)message;
+}
+
+/* A run refuses what it reads, or ends with values: the emulator watches every address. Iterations are limited, because
+ * other edges give other values. */
+TEST(forged_layouts_lead_nowhere)
+{
+    static const struct {
+        int engine;
+        const char *program, *layout, *settings;
+    } runs[] = {
+        {0, "sssp", "stream-out-light-packed", ""},
+        {0, "wcc", "stream-out-hot", ""},
+        {0, "pagerank", "stream-out-small", "stream.subgraph=4K"},
+        {0, "adsorption", "stream-out-small-weights", "stream.subgraph=4K"},
+        {1, "bfs", "coop-hot", "coop.order=hot coop.invoke=always"},
+        {1, "pagerank", "coop-hot", "coop.order=hot coop.invoke=always"},
+        {1, "sssp", "coop-hot-weights", "coop.order=hot coop.invoke=always"},
+    };
+    static const shape tiny = {9, true, false};
+    int taken = 0, refused = 0;
+    write_file("wild.tg", &tiny);
+    td_graph *graph = load_file("wild.tg");
+    td_log_set_sink(ignore_log, NULL);
+    for (int r = 0; r < 7; r++)
+        for (uint64_t draw = 0; draw < 16; draw++) {
+            const td_engine *engine = engines[runs[r].engine];
+            const td_program *program = program_of(runs[r].program);
+            td_run_options options = options_for(engine, graph, program);
+            td_run *run = NULL;
+            td_sidecar_id id = {graph->name, graph->build_id, runs[r].layout};
+            int removed;
+            CHECK_OK(td_sidecar_remove(&id, &removed));
+            CHECK(prepare(graph, engine, program, NULL));
+            CHECK(forge(graph, runs[r].layout, draw + 100 * (uint64_t)r));
+            options.devices = "emu";
+            options.gpu_edges = 0.4;
+            CHECK_OK(try_run(&run, runs[r].program, graph, options, runs[r].settings));
+            if (read_by(run) > 0) taken++;
+            else refused++;
+            td_run_destroy(run);
+        }
+    td_log_set_sink(NULL, NULL);
+    CHECK(taken > 10 && refused > 20);
+    td_graph_destroy(graph);
+}
+
 /* Requests for memory that fail one by one: an error, no leak, and the next run is whole. */
 TEST(a_run_that_fails_while_it_reads_leaves_nothing)
 {
