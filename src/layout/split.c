@@ -1,6 +1,7 @@
 #include "layout/split.h"
 
 #include "base/alloc.h"
+#include "base/sums.h"
 #include "layout/lists.h"
 
 #include <string.h>
@@ -82,9 +83,8 @@ static td_status find_inside(td_split *split, counting *count, const td_split_re
     uint64_t n = split->vertices, most = request->room / (sizeof(uint32_t) + split->weight_bytes);
     TD_CHECK(td_host_declare(memory, &count->within, n + 1, sizeof *count->within, "edges of every prefix"));
     if (memory->measures) goto done;
-    count->within[0] = 0;
     TD_TRY(td_pool_for(pool, n, GRAIN, extract == TD_EXTRACT_VERTEX ? count_all : count_within, count));
-    for (uint64_t i = 0; i < n; i++) count->within[i + 1] += count->within[i];
+    TD_TRY(td_sum_up(count->within, n, pool));
     split->inside = td_split_prefix(count->within, split->vertices, most);
     split->hot_edges = count->within[split->inside];
     if (request->keeps_within) {
@@ -246,9 +246,9 @@ static td_status declare_part(td_adjacency *part, uint64_t edges, size_t weight,
     return weight == 0 ? TD_OK : td_host_declare(memory, &part->weights, edges, weight, "lists cut in two");
 }
 
-static td_status make_part(td_adjacency *part, uint64_t n, size_t weight, td_host_memory *memory)
+static td_status make_part(td_adjacency *part, uint64_t n, size_t weight, td_host_memory *memory, td_pool *pool)
 {
-    for (uint64_t v = 0; v < n; v++) part->offsets[v + 1] += part->offsets[v];
+    TD_CHECK(td_sum_up(part->offsets, n, pool));
     return declare_part(part, part->offsets[n], weight, memory);
 }
 
@@ -261,8 +261,8 @@ static td_status cut(const td_split *split, const td_adjacency *from, td_split_e
     if (memory->measures) return declare_part(&out->hot, split->edges, split->weight_bytes, memory);
     cutting self = {split, from, *out, extract};
     TD_CHECK(td_pool_for(pool, n, GRAIN, count_parts, &self));
-    TD_CHECK(make_part(&out->hot, n, split->weight_bytes, memory));
-    TD_CHECK(make_part(&out->rest, n, split->weight_bytes, memory));
+    TD_CHECK(make_part(&out->hot, n, split->weight_bytes, memory, pool));
+    TD_CHECK(make_part(&out->rest, n, split->weight_bytes, memory, pool));
     self.to = *out;
     return td_pool_for(pool, n, GRAIN, fill_parts, &self);
 }
@@ -275,6 +275,14 @@ static td_status sort_parts(const td_split *split, const td_split_lists *lists, 
     return sort_part(split, &lists->rest, pool);
 }
 
+static td_status find_places(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const td_split *split = context;
+    for (uint64_t i = begin; i < end; i++) split->place[split->order[i]] = (uint32_t)i;
+    return TD_OK;
+}
+
 static td_status find_order(td_split *split, const td_graph *graph, const td_split_request *request, td_host_memory *memory,
                             td_pool *pool)
 {
@@ -285,18 +293,31 @@ static td_status find_order(td_split *split, const td_graph *graph, const td_spl
     TD_CHECK(td_host_declare(memory, &split->place, n, sizeof *split->place, "new numbers of vertices"));
     if (memory->measures) return TD_OK;
     TD_CHECK(td_graph_order(graph, order, DRAW_SEED, split->order, pool));
-    for (uint32_t i = 0; i < split->vertices; i++) split->place[split->order[i]] = i;
+    return td_pool_for(pool, n, GRAIN, find_places, split);
+}
+
+typedef struct finding {
+    const td_split *split;
+    const td_graph *graph;
+} finding;
+
+static td_status find_degrees(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const finding *self = context;
+    for (uint64_t i = begin; i < end; i++)
+        self->split->out[i + 1] = td_degree(&self->graph->out, td_split_vertex(self->split, (uint32_t)i));
     return TD_OK;
 }
 
-td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory)
+td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory, td_pool *pool)
 {
-    TD_CHECK(td_host_declare(memory, &split->out, (uint64_t)split->vertices + 1, sizeof *split->out, "out-degrees"));
+    uint64_t n = split->vertices;
+    finding self = {split, graph};
+    TD_CHECK(td_host_declare(memory, &split->out, n + 1, sizeof *split->out, "out-degrees"));
     if (memory->measures) return TD_OK;
-    split->out[0] = 0;
-    for (uint32_t i = 0; i < split->vertices; i++)
-        split->out[i + 1] = split->out[i] + td_degree(&graph->out, td_split_vertex(split, i));
-    return TD_OK;
+    TD_CHECK(td_pool_for(pool, n, GRAIN, find_degrees, &self));
+    return td_sum_up(split->out, n, pool);
 }
 
 /* The undirected view is joined first, and given back before its parts are sorted. */
@@ -324,7 +345,7 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     if (split.same) split.pull = split.push;
     else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, memory, pool));
     if (!split.same) TD_TRY(sort_parts(&split, &split.pull, memory, pool));
-    TD_TRY(td_split_find_degrees(&split, graph, memory));
+    TD_TRY(td_split_find_degrees(&split, graph, memory, pool));
     if (!memory->measures) split.hot_edges = split.push.hot.offsets[split.vertices];
     *out = split;
     split = (td_split){0};

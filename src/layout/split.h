@@ -47,7 +47,8 @@ void td_split_free(td_split *split);
 /* The longest prefix of the order whose edges are at most so many; 0: it would have none. */
 uint32_t td_split_prefix(const uint64_t *within, uint32_t vertices, uint64_t most);
 
-td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory); /* fills `out` */
+/* Fills `out`. */
+td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory, td_pool *pool);
 
 static inline uint32_t td_split_number(const td_split *split, uint32_t vertex)
 {

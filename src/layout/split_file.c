@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sums.h"
 #include "layout/lists_file.h"
 
 #include <stdio.h>
@@ -129,6 +130,34 @@ static td_status corrupt(const td_sidecar *file, const char *what)
     return td_fail(TD_CORRUPT, "%s: %s; prepare it again", td_sidecar_file(file), what);
 }
 
+typedef struct ordering {
+    const td_split *split;
+    const td_sidecar *file;
+    const uint64_t *within;
+} ordering;
+
+static td_status find_places(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const ordering *self = context;
+    const td_split *split = self->split;
+    for (uint64_t i = begin; i < end; i++) {
+        if (split->order[i] >= split->vertices) return corrupt(self->file, "the order has a number that is no vertex");
+        __atomic_store_n(&split->place[split->order[i]], (uint32_t)i, __ATOMIC_RELAXED);
+    }
+    return TD_OK;
+}
+
+static td_status check_places(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const ordering *self = context;
+    const td_split *split = self->split;
+    bool fine = true;
+    for (uint64_t i = begin; i < end; i++) fine &= split->place[split->order[i]] == i;
+    return fine ? TD_OK : corrupt(self->file, "the order has a vertex twice");
+}
+
 /* The order must have every vertex once, because numbers index all arrays of a run. */
 static td_status read_order(td_split *split, const td_sidecar *file, td_host_memory *memory, td_pool *pool)
 {
@@ -137,13 +166,18 @@ static td_status read_order(td_split *split, const td_sidecar *file, td_host_mem
     TD_CHECK(td_host_declare(memory, &split->place, n, sizeof *split->place, "new numbers of vertices"));
     if (memory->measures) return TD_OK;
     TD_CHECK(td_sidecar_read(file, "order", split->order, n * sizeof *split->order, pool));
-    memset(split->place, 0xff, n * sizeof *split->place);
-    for (uint64_t i = 0; i < n; i++) {
-        uint32_t vertex = split->order[i];
-        if (vertex >= n || split->place[vertex] != UINT32_MAX) return corrupt(file, "the order is none of its vertices");
-        split->place[vertex] = (uint32_t)i;
-    }
-    return TD_OK;
+    ordering self = {.split = split, .file = file};
+    TD_CHECK(td_pool_for(pool, n, GRAIN, find_places, &self));
+    return td_pool_for(pool, n, GRAIN, check_places, &self);
+}
+
+static td_status check_within(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const ordering *self = context;
+    bool fine = true;
+    for (uint64_t i = begin; i < end; i++) fine &= self->within[i] <= self->within[i + 1];
+    return fine ? TD_OK : corrupt(self->file, "the edges of the order's prefixes do not ascend");
 }
 
 static td_status read_inside(td_split *split, const td_sidecar *file, uint64_t most, td_host_memory *memory,
@@ -154,9 +188,9 @@ static td_status read_inside(td_split *split, const td_sidecar *file, uint64_t m
     TD_CHECK(td_host_declare(memory, &within, n + 1, sizeof *within, "edges of every prefix"));
     if (memory->measures) goto done;
     TD_TRY(td_sidecar_read(file, "within", within, (n + 1) * sizeof *within, pool));
-    bool fine = within[0] == 0 && within[n] == split->edges;
-    for (uint64_t i = 0; i < n; i++) fine &= within[i] <= within[i + 1];
-    if (!fine) TD_TRY(corrupt(file, "the edges of the order's prefixes do not ascend to those of the graph"));
+    ordering self = {split, file, within};
+    TD_TRY(td_pool_for(pool, n, GRAIN, check_within, &self));
+    if (within[0] != 0 || within[n] != split->edges) TD_TRY(corrupt(file, "the whole order has not the edges of the graph"));
     split->inside = td_split_prefix(within, split->vertices, most);
     split->hot_edges = within[split->inside];
 done:
@@ -171,6 +205,7 @@ typedef struct cutting {
     td_split_lists to;
     const td_graph *graph;
     const td_sidecar *file;
+    bool both, in; /* which lists */
 } cutting;
 
 static td_status check_targets(const void *context, uint64_t at, const void *data, uint64_t bytes)
@@ -253,32 +288,33 @@ static void undeclare_whole(const td_split *split, td_adjacency *from, td_host_m
 static td_status cut(cutting *self, td_host_memory *memory, td_pool *pool)
 {
     uint64_t n = self->split->vertices, *hot = self->to.hot.offsets, *rest = self->to.rest.offsets;
-    hot[0] = rest[0] = 0;
     TD_CHECK(td_pool_for(pool, n, GRAIN, count_lists, self));
-    for (uint64_t i = 0; i < n; i++) {
-        hot[i + 1] += hot[i];
-        rest[i + 1] += rest[i];
-    }
+    TD_CHECK(td_sum_up(hot, n, pool));
+    TD_CHECK(td_sum_up(rest, n, pool));
     if (hot[n] != self->split->hot_edges) return corrupt(self->file, "the hot part is not as large as stated");
     TD_CHECK(declare_edges(&self->to.hot, hot[n], self->split->weight_bytes, memory));
     TD_CHECK(declare_edges(&self->to.rest, rest[n], self->split->weight_bytes, memory));
     return td_pool_for(pool, n, GRAIN, copy_lists, self);
 }
 
-static void find_offsets(cutting *self, bool both, const td_adjacency *list)
+static td_status find_lengths(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    uint64_t n = self->split->vertices, *offsets = self->from.offsets;
-    offsets[0] = 0;
-    for (uint64_t i = 0; i < n; i++) {
+    (void)worker;
+    const cutting *self = context;
+    const td_adjacency *list = self->in ? &self->graph->in : &self->graph->out;
+    for (uint64_t i = begin; i < end; i++) {
         uint32_t v = self->split->order[i];
-        offsets[i + 1] = offsets[i] + td_degree(list, v) + (both ? td_degree(&self->graph->in, v) : 0);
+        self->from.offsets[i + 1] = td_degree(list, v) + (self->both ? td_degree(&self->graph->in, v) : 0);
     }
+    return TD_OK;
 }
 
-static td_status read_whole(cutting *self, bool both, bool in, td_pool *pool)
+static td_status read_whole(cutting *self, td_pool *pool)
 {
     const td_split *split = self->split;
-    find_offsets(self, both, in ? &self->graph->in : &self->graph->out);
+    bool in = self->in;
+    TD_CHECK(td_pool_for(pool, split->vertices, GRAIN, find_lengths, self));
+    TD_CHECK(td_sum_up(self->from.offsets, split->vertices, pool));
     TD_CHECK(td_sidecar_read_checked(self->file, in ? "in" : "out", self->from.targets, split->edges * sizeof(uint32_t),
                                      check_targets, self, pool));
     if (split->weight_bytes == 0) return TD_OK;
@@ -292,7 +328,7 @@ static td_status read_lists(const td_split *split, const td_sidecar *file, const
 {
     td_status status = TD_OK;
     uint64_t n = split->vertices;
-    cutting self = {.split = split, .graph = graph, .file = file};
+    cutting self = {.split = split, .graph = graph, .file = file, .both = both, .in = in};
     TD_TRY(td_host_declare(memory, &self.to.hot.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
     TD_TRY(td_host_declare(memory, &self.to.rest.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
     TD_TRY(td_host_declare(memory, &self.from.offsets, n + 1, sizeof(uint64_t), "lists of a layout"));
@@ -300,7 +336,7 @@ static td_status read_lists(const td_split *split, const td_sidecar *file, const
     if (memory->measures) {
         TD_TRY(declare_edges(&self.to.hot, split->edges, split->weight_bytes, memory));
     } else {
-        TD_TRY(read_whole(&self, both, in, pool));
+        TD_TRY(read_whole(&self, pool));
         TD_TRY(cut(&self, memory, pool));
     }
     *out = self.to;
@@ -325,7 +361,7 @@ td_status td_split_read(td_split *out, const td_sidecar *file, const td_graph *g
     TD_TRY(read_lists(&split, file, graph, request->both, in, &split.push, memory, pool));
     if (split.same) split.pull = split.push;
     else TD_TRY(read_lists(&split, file, graph, false, true, &split.pull, memory, pool));
-    TD_TRY(td_split_find_degrees(&split, graph, memory));
+    TD_TRY(td_split_find_degrees(&split, graph, memory, pool));
     *out = split;
     split = (td_split){0};
 done:

@@ -172,23 +172,49 @@ static void describe_list(const td_streaming_job *self, td_link_list *list, cons
     list->subgraphs = (uint32_t)((list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift);
 }
 
+/* Counts lists by length; td_link_list.lengths. */
+typedef struct measuring {
+    td_link_list *list;
+    _Atomic uint64_t lengths[TD_LINK_LENGTHS + 1], longest;
+} measuring;
+
+static td_status measure_lengths(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    measuring *self = context;
+    uint64_t lengths[TD_LINK_LENGTHS + 1] = {0}, longest = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = self->list->offsets[v + 1] - self->list->offsets[v];
+        if (degree > longest) longest = degree;
+        lengths[degree < TD_LINK_LENGTHS ? degree : TD_LINK_LENGTHS]++;
+    }
+    for (uint32_t k = 0; k <= TD_LINK_LENGTHS; k++) self->lengths[k] += lengths[k];
+    uint64_t before = self->longest;
+    while (longest > before && !atomic_compare_exchange_weak(&self->longest, &before, longest)) {}
+    return TD_OK;
+}
+
+static td_status find_lengths(td_streaming_job *self, td_link_list *list)
+{
+    measuring lists = {.list = list};
+    TD_CHECK(td_pool_for(self->gpu.options->pool, self->gpu.graph->vertices, 1 << 16, measure_lengths, &lists));
+    for (uint32_t k = 0; k <= TD_LINK_LENGTHS; k++) list->lengths[k] = lists.lengths[k];
+    list->longest = lists.longest;
+    return TD_OK;
+}
+
+/* The vertex whose list has the first edge of every subgraph, by bisection. */
 static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
 {
-    uint64_t v = 0, n = self->gpu.graph->vertices, count = list->subgraphs;
+    uint64_t n = self->gpu.graph->vertices, count = list->subgraphs;
     TD_CHECK(td_host_declare(&self->gpu.memory.host, &list->first_vertex, count + 1, sizeof *list->first_vertex,
                              "subgraphs"));
     if (self->gpu.memory.measures) return TD_OK;
-    for (uint32_t s = 0; s < list->subgraphs; s++) {
-        while (list->offsets[v + 1] <= td_link_begin(list, s)) v++;
-        list->first_vertex[s] = (uint32_t)v;
-    }
+    for (uint32_t s = 0; s < list->subgraphs; s++)
+        list->first_vertex[s] = td_link_vertex(list, td_link_begin(list, s), s > 0 ? list->first_vertex[s - 1] : 0,
+                                               (uint32_t)n);
     list->first_vertex[count] = (uint32_t)n;
-    for (v = 0; v < n; v++) {
-        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
-        if (degree > list->longest) list->longest = degree;
-        list->lengths[degree < TD_LINK_LENGTHS ? degree : TD_LINK_LENGTHS]++;
-    }
-    return TD_OK;
+    return find_lengths(self, list);
 }
 
 /* Estimates the words of compressed targets for a plan: of the graph's lists from a sample, of joined lists as the sum of

@@ -19,6 +19,7 @@ typedef struct request {
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool differences;   /* accumulating program with active vertices (differences.c) */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
+    td_pool *pool;
     uint64_t workers;
     uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
     bool prepared;      /* lists are read from files beside the graph, which take no more memory than its own */
@@ -44,6 +45,7 @@ static td_status read_request(request *self, const td_program *program, const td
     self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
+    self->pool = options->pool;
     self->workers = (uint64_t)td_pool_threads(options->pool);
     self->cached = options->cache != NULL ? td_cache_bytes(options->cache) : 0;
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
@@ -158,14 +160,14 @@ static uint64_t choose_slot_edges(const request *self, uint64_t room, uint64_t e
 
 /* Reduces prefix_bytes to a prefix of the same length for all lists; slots get the remainder. A graph of which only the
  * counts are known ('tandem info') has no lists to measure. */
-static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, uint64_t edge)
+static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, uint64_t edge, td_pool *pool)
 {
     uint64_t edges;
     uint32_t most;
     bool second = td_streaming_has_two(graph, shape) && shape->pulls_prefix;
     if (shape->prefix_bytes == 0 || graph->out.offsets == NULL || graph->in.offsets == NULL) return TD_OK;
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, shape, second), shape->prefix_bytes / edge,
-                                     &most, &edges));
+                                     &most, &edges, pool));
     shape->prefix_bytes = edges * edge;
     return TD_OK;
 }
@@ -203,7 +205,7 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
     uint64_t spare = room > reserved ? room - reserved : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* less than one edge per vertex */
-    TD_CHECK(fit_prefix(shape, graph, edge));
+    TD_CHECK(fit_prefix(shape, graph, edge, self->pool));
     if (self->uses_survivors) spend_on_survivors(self, shape, spare, list_edges);
     shape->slots = (room - shape->prefix_bytes - survivor_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;

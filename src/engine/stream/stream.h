@@ -243,7 +243,7 @@ td_status td_streaming_wanted(const td_program *program, const td_graph *graph, 
 /* prefix.c. Finds the longest prefix (*most edges of every list) whose total (*edges) is within the room. */
 typedef uint64_t (*td_streaming_degree)(const td_graph *graph, uint64_t v);
 td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree, uint64_t room, uint32_t *most,
-                                  uint64_t *edges);
+                                  uint64_t *edges, td_pool *pool);
 td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second);
 
 /* Uploads the resident prefix; counts the edges of every list that are lighter than a limit (lists ordered by weight);
