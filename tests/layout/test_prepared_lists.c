@@ -272,6 +272,24 @@ TEST(groups_serve_every_division_into_subgraphs)
     td_graph_destroy(graph);
 }
 
+/* A group of other lengths or wider numbers would have a kernel read beyond it. */
+TEST(groups_that_are_none_do_not_expand)
+{
+    td_graph *graph = graph_file("none.tg", "rmat 10", TEST_UNWEIGHTED);
+    td_link_groups groups = groups_of(graph);
+    uint32_t targets[TD_COMPRESS_GROUP], length = groups.lengths[0], kept = groups.words[3];
+    CHECK(td_expand_group(groups.words, length, TD_COMPRESS_GROUP, targets));
+    CHECK(!td_expand_group(groups.words, length - 1, TD_COMPRESS_GROUP, targets));
+    CHECK(!td_expand_group(groups.words, length + 1, TD_COMPRESS_GROUP, targets));
+    CHECK(!td_expand_group(groups.words, TD_COMPRESS_HEAD - 1, TD_COMPRESS_GROUP, targets));
+    groups.words[3] = 33u << 6 | 33u;
+    CHECK(!td_expand_group(groups.words, length, TD_COMPRESS_GROUP, targets));
+    groups.words[3] = kept;
+    CHECK(td_expand_group(groups.words, length, 1, targets));
+    td_link_free_groups(&groups);
+    td_graph_destroy(graph);
+}
+
 /* Words and lengths drawn at random, with checksums that fit: read without harm, and refused or still in range. */
 TEST(forged_groups_lead_nowhere)
 {
@@ -367,6 +385,11 @@ TEST(a_split_that_is_read_is_the_one_that_would_be_made)
     }
 }
 
+static bool have_equal_degrees(const td_graph *graph, uint32_t a, uint32_t b)
+{
+    return td_degree(&graph->out, a) == td_degree(&graph->out, b) && td_degree(&graph->in, a) == td_degree(&graph->in, b);
+}
+
 /* Writes the sections of a split with one of them changed. */
 static void forge_split(const td_graph *graph, int what)
 {
@@ -391,7 +414,11 @@ static void forge_split(const td_graph *graph, int what)
     uint32_t *order = (uint32_t *)(uintptr_t)parts[1].data, *out = (uint32_t *)(uintptr_t)parts[3].data;
     uint64_t *within = (uint64_t *)(uintptr_t)parts[2].data, n = graph->vertices;
     if (what == 1) order[3] = graph->vertices;
-    if (what == 2) order[3] = order[4];
+    if (what == 2) { /* a vertex twice, in the place of another with as many edges */
+        uint32_t i = graph->vertices - 1;
+        while (!have_equal_degrees(graph, order[i - 1], order[i])) i--;
+        order[i] = order[i - 1];
+    }
     if (what == 3) within[n] = UINT64_MAX;
     if (what == 4) within[n / 2] = within[n / 2 + 1] + 1;
     if (what == 5)
