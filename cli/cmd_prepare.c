@@ -88,7 +88,8 @@ static td_status work(preparing *job, td_report *out)
     if (s->what != NULL) return make_layouts(job, out);
     if (s->remove != NULL) TD_CHECK(remove_layouts(job->path, s->remove));
     if (s->remove == NULL && !s->list)
-        return td_fail(TD_USAGE, "prepare needs --for LAYOUT, --remove LAYOUT or --list; a layout is: paths, stream, coop");
+        return td_fail(TD_USAGE,
+                       "prepare needs --for LAYOUT, --remove LAYOUT or --list; a layout is: paths, stream, coop");
     return s->list || s->common.json != NULL ? list_layouts(job, out) : TD_OK;
 }
 
@@ -114,7 +115,8 @@ const td_command td_cmd_prepare = {
     .settings_bytes = sizeof(prepare_settings),
     .run = run_prepare,
     .details = "A layout is what an engine makes of a graph before it runs. Prepared, it lies in a file beside the graph "
-               "(g.tg.paths, g.tg.stream-out-light-packed), or in the user's cache folder where that folder cannot be written, and runs read it instead. "
+               "(g.tg.paths, g.tg.stream-out-light-packed), or in the user's cache folder where that folder cannot be "
+               "written, and runs read it instead. "
                "The .tg is not changed. A layout of another build of the graph is not used, and made anew by this command.",
     .examples = "tandem prepare web.tg --for paths\n"
                 "tandem prepare web.tg --for stream:sssp,pagerank,coop:bfs\n"

@@ -89,8 +89,8 @@ static void say(const td_prepared *made)
 {
     char bytes[TD_NUMBER_BYTES];
     if (made->made)
-        td_info("%s: %s, made in %.3f s, written in %.3f s", td_shown_path(made->path), td_format_size(bytes, made->bytes),
-                made->make_seconds, made->write_seconds);
+        td_info("%s: %s, made in %.3f s, written in %.3f s", td_shown_path(made->path),
+                td_format_size(bytes, made->bytes), made->make_seconds, made->write_seconds);
     else
         td_info("%s: %s, prepared already", td_shown_path(made->path), td_format_size(bytes, made->bytes));
 }

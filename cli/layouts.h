@@ -1,4 +1,4 @@
-/* Making prepared layouts for commands: a list of names, "paths,stream:sssp,wcc,coop", is checked, made and reported. */
+/* Prepared layouts for commands: a list of names, "paths,stream:sssp,wcc,coop", is checked, made and reported. */
 #ifndef TD_CLI_LAYOUTS_H
 #define TD_CLI_LAYOUTS_H
 

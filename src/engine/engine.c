@@ -230,7 +230,8 @@ void td_plan_spares_lists(td_plan *plan)
     const td_graph *graph = plan->graph;
     uint64_t lists = graph->in.offsets != NULL && graph->in.offsets != graph->out.offsets ? 2 : 1;
     if (graph->checks == NULL || !td_checks_pending(graph, graph->out.targets)) return;
-    plan->graph_bytes = td_graph_bytes(graph) - lists * graph->edges * (sizeof(uint32_t) + td_weight_bytes(graph->weights));
+    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights);
+    plan->graph_bytes = td_graph_bytes(graph) - lists * graph->edges * edge;
 }
 
 bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_program *program,

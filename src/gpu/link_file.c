@@ -128,7 +128,8 @@ static td_status finish_subgraphs(void *context, uint64_t begin, uint64_t end, i
     const td_link_list *list = self->list;
     uint32_t targets[TD_COMPRESS_GROUP];
     for (uint64_t s = begin; s < end; s++) {
-        uint32_t *out = list->compressed + list->compressed_at[s], groups = (uint32_t)groups_of(self, (uint32_t)s), at = groups;
+        uint32_t *out = list->compressed + list->compressed_at[s];
+        uint32_t groups = (uint32_t)groups_of(self, (uint32_t)s), at = groups;
         uint64_t left = td_link_end(list, (uint32_t)s) - td_link_begin(list, (uint32_t)s);
         for (uint32_t g = 0; g < groups; g++) {
             uint32_t length = self->lengths[s * self->groups_each + g];

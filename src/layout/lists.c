@@ -376,7 +376,8 @@ uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_ord
     bool by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
     uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK, words = (uint64_t)threads * 2 * room;
     if (order == TD_LISTS_STORED) return 0;
-    return (by_class ? (uint64_t)threads * sizeof(batch) : words * sizeof(uint64_t)) + edges / TD_BLOCK * sizeof(uint32_t) + TD_MOST_BLOCKS * sizeof(td_counts) +
+    uint64_t of_workers = by_class ? (uint64_t)threads * sizeof(batch) : words * sizeof(uint64_t);
+    return of_workers + edges / TD_BLOCK * sizeof(uint32_t) + TD_MOST_BLOCKS * sizeof(td_counts) +
            (order == TD_LISTS_HOT ? graph->vertices : 0);
 }
 

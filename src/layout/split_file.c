@@ -84,8 +84,9 @@ static td_status check_meta(const td_sidecar *file, const td_graph *graph, bool 
     if (counts.version != SPLIT_VERSION || counts.bytes != sizeof counts)
         return td_fail(TD_UNSUPPORTED, "%s has version %u of split lists; this Tandem has %u. Prepare it again", path,
                        counts.version, SPLIT_VERSION);
+    uint32_t kind = weighted ? (uint32_t)graph->weights : TD_WEIGHT_NONE;
     if (counts.vertices == graph->vertices && counts.edges == graph->edges * (both ? 2 : 1) &&
-        counts.weight_kind == (weighted ? (uint32_t)graph->weights : TD_WEIGHT_NONE) && counts.symmetric == graph->symmetric)
+        counts.weight_kind == kind && counts.symmetric == graph->symmetric)
         return TD_OK;
     return td_fail(TD_CORRUPT, "%s does not have the counts of its graph; prepare it again", path);
 }
@@ -190,7 +191,8 @@ static td_status read_inside(td_split *split, const td_sidecar *file, uint64_t m
     TD_TRY(td_sidecar_read(file, "within", within, (n + 1) * sizeof *within, pool));
     ordering self = {split, file, within};
     TD_TRY(td_pool_for(pool, n, GRAIN, check_within, &self));
-    if (within[0] != 0 || within[n] != split->edges) TD_TRY(corrupt(file, "the whole order has not the edges of the graph"));
+    if (within[0] != 0 || within[n] != split->edges)
+        TD_TRY(corrupt(file, "the whole order has not the edges of the graph"));
     split->inside = td_split_prefix(within, split->vertices, most);
     split->hot_edges = within[split->inside];
 done:
@@ -255,7 +257,8 @@ static void copy_edges(const cutting *self, const td_adjacency *to, uint64_t at,
     size_t weight = self->split->weight_bytes;
     if (count == 0) return;
     memcpy(to->targets + at, self->from.targets + first, count * sizeof(uint32_t));
-    if (weight > 0) memcpy((char *)to->weights + at * weight, (char *)self->from.weights + first * weight, count * weight);
+    if (weight == 0) return;
+    memcpy((char *)to->weights + at * weight, (char *)self->from.weights + first * weight, count * weight);
 }
 
 static td_status copy_lists(void *context, uint64_t begin, uint64_t end, int worker)

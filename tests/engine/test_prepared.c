@@ -1,120 +1,16 @@
 /* Runs with prepared layouts give what runs without them give, read them where they are there, and do without where they
  * cannot be used: damaged, of another build, gone. The graph's own lists stay in the file. */
-#include "engine/ways.h"
+#include "engine/prepared_scene.h"
 
 #include "base/log.h"
 #include "base/mapping.h"
 #include "layout/compressed.h"
 #include "layout/lists_file.h"
-#include "run/result.h"
 #include "store/checks.h"
-#include "store/gen.h"
-#include "store/packed.h"
 #include "store/sidecar.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
-
-__attribute__((constructor)) static void choose_cache(void) { setenv("XDG_CACHE_HOME", test_folder(), 1); }
-
-static const td_engine *const engines[] = {&td_stream_engine, &td_coop_engine};
-
-/* With some tens of edges for every vertex, so that a quarter of them fills slots and a prefix. */
-typedef struct shape {
-    int scale;
-    bool symmetric, real;
-} shape;
-
-static const shape both_ways = {11, true, false}, one_way = {11, false, false}, real_weights = {10, true, true};
-
-static void write_file(const char *name, const shape *of)
-{
-    td_gen_spec spec = {.kind = "rmat", .seed = 7, .scale = (uint32_t)of->scale, .degree = 24, .rewire = -1};
-    td_build_options build = {.attach_weights = true, .weight_low = of->real ? 0.5 : 1, .weight_high = of->real ? 9.5 : 100,
-                              .weight_real = of->real, .symmetrize = of->symmetric, .dedup = of->symmetric};
-    td_graph *made = NULL;
-    CHECK_OK(td_graph_generate(&made, &spec, &build, NULL));
-    CHECK_OK(td_packed_write(made, test_path(name), NULL));
-    td_graph_destroy(made);
-}
-
-static td_graph *load_file(const char *name)
-{
-    td_graph *graph = NULL;
-    CHECK_OK(td_packed_load(&graph, test_path(name), NULL));
-    return graph;
-}
-
-/* Makes the layout of a program; false: its runs read nothing but the graph. */
-static bool prepare(const td_graph *graph, const td_engine *engine, const td_program *program, td_pool *pool)
-{
-    td_run_options options = {.pool = pool};
-    td_prepared_file *file = NULL;
-    const td_graph *seen = NULL;
-    CHECK_OK(TD_NEW_ZEROED(&file, 1, "layout"));
-    CHECK_OK(td_graph_for(&seen, program, graph, &options));
-    td_status status = engine->make_layout(program, seen, &options, file);
-    td_free(file);
-    CHECK(status == TD_OK || status == TD_NOT_FOUND);
-    CHECK_EQ(td_prepared_has(seen, engine, program, &options), status == TD_OK);
-    return status == TD_OK;
-}
-
-static td_run_options options_for(const td_engine *engine, const td_graph *graph, const td_program *program)
-{
-    td_run_options options = {.engine = engine->name, .devices = "emu:1@unchecked", .gpu_edges = 0.25,
-                              .has_source = program->info->needs_source, .source = busiest(graph)};
-    if (program->cpu[0].measure != TD_MEASURE_NONE) options.has_iterations = true, options.iterations = 3;
-    return options;
-}
-
-static uint64_t digest_of(const td_run *run)
-{
-    td_run_summary summary;
-    CHECK_OK(td_run_summarise(run, NULL, &summary));
-    return summary.digest;
-}
-
-/* Layouts that the run read. */
-static uint64_t read_by(const td_run *run)
-{
-    for (int i = 0; i < run->work_count; i++)
-        if (strcmp(run->work[i].name, "prepared") == 0) return run->work[i].value;
-    return 0;
-}
-
-static td_run *run_with(const td_engine *engine, const td_graph *graph, const td_program *program, const char *settings)
-{
-    return run_of(program->info->name, graph, options_for(engine, graph, program), settings);
-}
-
-/* Whether the program would run on the engine itself with these edges on the GPU. */
-static bool stays(const td_run *run, const td_engine *engine) { return strcmp(run->engine, engine->name) == 0; }
-
-/* Some subjects need other settings: coop asks for close neighbours and for frontiers of some size. */
-static void compare(const td_engine *engine, const td_graph *graph, const td_program *program, int number, int *used)
-{
-    bool coop = engine == &td_coop_engine;
-    char on[64] = "", off[64];
-    if (coop) snprintf(on, sizeof on, "coop.order=hot coop.invoke=always");
-    snprintf(off, sizeof off, "%s %s.prepared=off", on, engine->name);
-    if (engine->uses != NULL && !engine->uses(program, "prepared")) return;
-    td_run *with = run_with(engine, graph, program, on), *without = run_with(engine, graph, program, off);
-    if (digest_of(with) != digest_of(without))
-        TEST_FAIL("%s by %s on graph %d: other values with prepared layouts", program->info->name, engine->name, number);
-    CHECK_EQ(with->iterations, without->iterations);
-    CHECK_EQ(read_by(without), 0);
-    if (stays(with, engine)) *used += read_by(with) > 0;
-    td_run_destroy(with);
-    td_run_destroy(without);
-}
-
-static void prepare_all(const td_graph *graph, td_pool *pool)
-{
-    for (int e = 0; e < 2; e++)
-        for (int p = 0; td_programs[p] != NULL; p++)
-            if (strcmp(td_programs[p]->info->name, "circuit") != 0) (void)prepare(graph, engines[e], td_programs[p], pool);
-}
 
 TEST(every_program_gives_the_same_with_and_without_prepared_layouts)
 {

@@ -45,7 +45,8 @@ td_status td_coop_declare_arrays(td_coop_job *self)
  * the same, and lists without locality take half of the bits. */
 static double guess_compressed(const td_graph *graph)
 {
-    if (graph->in.targets == NULL || graph->edges == 0 || td_checks_pending(graph, graph->in.targets)) return TD_LINK_WORTH_IT;
+    if (graph->in.targets == NULL || graph->edges == 0) return TD_LINK_WORTH_IT;
+    if (td_checks_pending(graph, graph->in.targets)) return TD_LINK_WORTH_IT;
     double words = (double)td_link_guess_compressed(graph->in.targets, graph->edges) / (double)graph->edges;
     return words > 0.5 ? words : 0.5;
 }

@@ -57,7 +57,8 @@ td_status td_coop_split(td_coop_job *self, const td_split_request *request)
     td_host_memory *host = &self->gpu.memory.host;
     td_pool *pool = self->gpu.options->pool;
     bool done = false;
-    if (self->prepared && host->measures) return td_split_read(&layout->split, NULL, layout->gpu.graph, request, host, NULL);
+    if (self->prepared && host->measures)
+        return td_split_read(&layout->split, NULL, layout->gpu.graph, request, host, NULL);
     if (self->prepared) TD_CHECK(read_split(self, request, &done));
     if (!host->measures && !done) TD_CHECK(td_checks_lists(layout->gpu.graph, request->weighted, pool));
     return done ? TD_OK : td_split_make(&layout->split, layout->gpu.graph, request, host, pool);
