@@ -1,6 +1,7 @@
 /* `tandem convert`: reads a graph file and writes another. Phases: read, build, reorder if requested, write. */
 #include "build_settings.h"
 #include "graph_text.h"
+#include "layouts.h"
 #include "made_text.h"
 #include "ordering.h"
 #include "output.h"
@@ -12,7 +13,7 @@
 
 typedef struct convert_settings {
     td_build_settings build;
-    const char *output, *format, *columns, *to, *stripe, *temporary;
+    const char *output, *format, *columns, *to, *stripe, *temporary, *layouts;
     uint64_t seed;
 } convert_settings;
 
@@ -27,6 +28,8 @@ static const td_arg_option options[] = {
     OPTION("stripe", TEXT, stripe, "DIRS", "dir1,dir2,...: spread the edges of a .tg over one file in each directory"),
     OPTION("temp", TEXT, temporary, "DIR",
            "folder for temporary files when memory is short (default: that of the output)"),
+    OPTION("for", TEXT, layouts, "LAYOUT,...",
+           "of a .tg: prepares these layouts beside it, as 'tandem prepare' does: paths, stream, coop, stream:sssp"),
     OPTION("seed", COUNT, seed, "N", "seed of random weights and of the random order (default: 1)",
            .needs = "weights order"),
     {0},
@@ -40,6 +43,7 @@ typedef struct conversion {
     td_session *session;
     td_graph *graph;
     td_made made;
+    td_layouts_made layouts;
     uint64_t digest;
 } conversion;
 
@@ -93,6 +97,7 @@ static void report(td_json *json, const conversion *job)
     td_memory_json(json, job->graph, made->peak);
     if (made->out_of_memory) td_json_out_of_memory(json, made);
     else if (!keeps_memory(job)) td_json_hex(json, "digest", job->digest);
+    if (job->settings->layouts != NULL) td_layouts_json(json, &job->layouts);
 }
 
 static td_status convert(conversion *job, td_report *out)
@@ -106,6 +111,7 @@ static td_status convert(conversion *job, td_report *out)
     TD_CHECK(td_file_convert(job->session, job->input, s->output, &job->options, &file, &job->made, &job->graph));
     job->ordering.seconds = job->made.order_seconds;
     show(job);
+    if (s->layouts != NULL) TD_CHECK(td_layouts_make(job->session, s->output, s->layouts, NULL, &job->layouts));
     if (common->json == NULL) return TD_OK;
     if (!job->made.out_of_memory && !keeps_memory(job))
         TD_CHECK(td_graph_digest_of(job->session, job->graph, &job->digest));
@@ -125,11 +131,13 @@ static td_status run_convert(const td_args *args, void *settings)
     TD_CHECK(td_output_check(&s->build.common, s->output, s->to));
     TD_CHECK(td_output_check_stripes(s->output, s->to, s->stripe));
     TD_CHECK(td_output_check_temporary(s->temporary));
+    if (s->layouts != NULL) TD_CHECK(td_layouts_check(s->layouts));
     TD_CHECK(td_output_spares(job.input, "-o", s->output));
     TD_CHECK(td_build_settings_apply(&s->build, &job.options));
     TD_CHECK(td_ordering_choose(&job.ordering, s->build.order, s->seed));
     TD_CHECK(td_standard_input_take(&job.input, s->temporary, s->output));
     td_status status = convert(&job, &out);
+    td_layouts_free(&job.layouts);
     td_graph_destroy(job.graph);
     td_session_destroy(job.session);
     return td_report_end(&out, status);

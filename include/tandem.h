@@ -594,7 +594,7 @@ TD_API td_status td_graph_paths_info(td_session *session, const td_graph *graph,
 
 /* Prepared layouts: what an engine makes of a graph before it runs, kept in a file beside the .tg (or, where that folder
  * cannot be written, in the user's cache folder), so that it is made once. The .tg stays as it is. */
-TD_API const char *td_layout_name(int index);           /* "paths"; NULL after the last one */
+TD_API const char *td_layout_name(int index);           /* "paths", "stream", "coop"; NULL after the last one */
 TD_API const char *td_layout_summary(const char *name); /* NULL if there is none */
 
 typedef struct td_prepared {
@@ -608,14 +608,18 @@ typedef struct td_prepared {
     double make_seconds, write_seconds;
 } td_prepared;
 
-/* Makes a layout of a graph that was opened from a .tg and is in memory, unless it is there. `out` may be NULL. */
+/* Makes a layout of a graph that was opened from a .tg and is in memory, unless it is there: "paths", or "stream:sssp" and
+ * "coop:bfs" for runs of a program on an engine, which share a file where they read the same. "stream": for every
+ * program; `out` then describes the last file. `settings`: "paths.depth=8", "stream.list_order=hot", ..., ends with NULL;
+ * or NULL. TD_NOT_FOUND: such runs read nothing but the graph. `out` may be NULL. */
 TD_API td_status td_graph_prepare(td_session *session, const td_graph *graph, const char *layout,
                                   const char *const *settings, td_prepared *out);
 
 /* The layouts of a .tg, in the order of their names; TD_NOT_FOUND after the last one. */
 TD_API td_status td_prepared_find(const char *path, int index, td_prepared *out);
 
-/* Removes a layout, whatever build of the graph it is of. TD_NOT_FOUND: there is none. */
+/* Removes a layout, whatever build of the graph it is of; "stream" and "coop": all of theirs. TD_NOT_FOUND: there is
+ * none. */
 TD_API td_status td_prepared_remove(const char *path, const char *layout);
 
 /* Running programs. */

@@ -125,9 +125,25 @@ static bool is_striped(const opening *self)
     return striped;
 }
 
+/* Whether the run would read lists that lie beside the graph instead of its own. */
+static bool reads_prepared(const opening *self, const td_engine *engine)
+{
+    const td_taken *run = self->run;
+    td_packed *packed = NULL;
+    if (engine->layout == NULL || td_packed_open(&packed, self->path) != TD_OK) return false; /* loading explains it */
+    const td_packed_info *info = td_packed_describe(packed);
+    bool unweighted = run->program->info->weights == TD_WEIGHTS_UNUSED && info->pattern_symmetric;
+    td_graph facts = {.vertices = info->vertices, .edges = info->edges, .symmetric = info->symmetric || unweighted,
+                      .weights = unweighted ? TD_WEIGHT_NONE : info->weights, .weight_min = info->weight_min,
+                      .weight_max = info->weight_max, .build_id = info->build_id, .name = (char *)(uintptr_t)self->path};
+    td_packed_close(packed);
+    return td_prepared_has(&facts, engine, run->program, &run->options);
+}
+
 /* A graph that goes to a GPU whole, which checks what it copies, stays in the file's mapping, unless memory is limited:
  * mapped pages count as the process's. Engines that read lists in the host's memory get a copy: a file that is
- * overwritten under them would lead them anywhere. */
+ * overwritten under them would lead them anywhere. If such an engine finds its lists prepared beside the graph, the
+ * graph's own stay in the file. */
 static bool maps_for_run(const opening *self)
 {
     const td_taken *run = self->run;
@@ -135,7 +151,8 @@ static bool maps_for_run(const opening *self)
         td_engine_expected(run->request.engine, run->request.devices, &run->settings, self->path);
     bool whole = run->request.gpu_memory == 0 && run->request.gpu_edges == 0;
     bool limited = td_account_process()->limit > 0 || self->session->account->budget > 0, exceeds = false;
-    if (!has_choice(self) || limited || !engine->checks_lists || !whole || is_striped(self)) return false;
+    if (!has_choice(self) || limited || is_striped(self)) return false;
+    if (!(engine->checks_lists && whole) && !reads_prepared(self, engine)) return false;
     return td_plan_exceeds_memory(self->path, &exceeds) == TD_OK && !exceeds; /* loading explains it */
 }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/setting.h"
+#include "engine/engine.h"
 #include "layout/paths_settings.h"
 #include "store/packed.h"
 
@@ -19,14 +20,15 @@ _Static_assert(sizeof(((td_prepared *)0)->path) == TD_SIDECAR_PATH, "a path fits
 typedef struct layout {
     const char *name, *summary;
     td_status (*prepare)(td_session *session, const td_graph *graph, const td_settings *settings, td_prepared *out);
+    const td_engine *engine; /* whose layouts depend on the program; NULL: `prepare` makes the only one */
 } layout;
 
 static const td_setting path_settings[] = {TD_PATH_SETTING_ROWS, {0}};
 
 static td_status take_settings(td_settings *out, const char *const *texts)
 {
-    static const char *const prefixes[] = {"paths", NULL};
-    static const td_setting *const tables[] = {path_settings, NULL};
+    static const char *const prefixes[] = {"paths", "stream", "coop", NULL};
+    const td_setting *const tables[] = {path_settings, td_stream_engine.settings, td_coop_engine.settings, NULL};
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(out, *texts));
     return td_settings_check(out, prefixes, tables);
 }
@@ -60,8 +62,51 @@ done:
     return status;
 }
 
+/* Layouts of engines, program by program. */
+
+/* TD_NOT_FOUND with the reason: runs of the program read nothing but the graph. */
+static td_status prepare_program(td_session *session, const td_graph *graph, const td_engine *engine,
+                                 const td_program *program, const td_settings *settings, td_prepared *out)
+{
+    td_run_options options = {.pool = session->pool, .settings = settings};
+    const td_graph *seen = NULL;
+    td_prepared_file *file = NULL;
+    TD_CHECK(td_graph_for(&seen, program, graph, &options));
+    if (seen->build_id == 0)
+        return td_fail(TD_NOT_FOUND, "%s runs on another graph that it makes of this one, for which nothing is prepared",
+                       program->info->name);
+    TD_CHECK(TD_NEW_ZEROED(&file, 1, "layout"));
+    td_status status = engine->make_layout(program, seen, &options, file);
+    if (status == TD_OK) {
+        snprintf(out->layout, sizeof out->layout, "%s", file->layout);
+        snprintf(out->path, sizeof out->path, "%s", file->path);
+        out->made = out->made || file->made;
+        out->make_seconds += file->make_seconds;
+        out->write_seconds += file->write_seconds;
+    }
+    td_free(file);
+    return status;
+}
+
+static td_status prepare_programs(td_session *session, const td_graph *graph, const td_engine *engine, const char *only,
+                                  const td_settings *settings, td_prepared *out)
+{
+    const td_program *program = only != NULL ? td_program_named(only) : NULL;
+    td_status status = TD_NOT_FOUND;
+    if (only != NULL && program == NULL) return td_fail(TD_USAGE, "there is no program '%s' to prepare for", only);
+    if (only != NULL) return prepare_program(session, graph, engine, program, settings, out);
+    for (int i = 0; td_programs[i] != NULL; i++) {
+        td_status one = prepare_program(session, graph, engine, td_programs[i], settings, out);
+        if (one == TD_OK) status = TD_OK;
+        else if (one != TD_NOT_FOUND) return one;
+    }
+    return status; /* the message is that of the last program */
+}
+
 static const layout layouts[] = {
-    {TD_PATHS_LAYOUT, "directed paths, their order and their partitions", prepare_paths},
+    {TD_PATHS_LAYOUT, "directed paths, their order and their partitions", prepare_paths, NULL},
+    {"stream", "lists in the order and form in which they cross the link, by program", NULL, &td_stream_engine},
+    {"coop", "the graph in the order that is split between GPU and CPU, by program", NULL, &td_coop_engine},
 };
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
@@ -81,10 +126,19 @@ const char *td_layout_summary(const char *name)
     return found != NULL ? found->summary : NULL;
 }
 
-static td_status find_layout(const char *name, const layout **out)
+/* Divides "stream:sssp"; *program is NULL without one. */
+static td_status find_layout(const char *name, const layout **out, const char **program)
 {
-    *out = layout_named(name);
-    return *out != NULL ? TD_OK : td_fail(TD_USAGE, "there is no layout '%s' to prepare; there is: paths", name);
+    char first[TD_SIDECAR_NAME];
+    const char *colon = strchr(name, ':');
+    int length = colon != NULL ? (int)(colon - name) : (int)strlen(name);
+    snprintf(first, sizeof first, "%.*s", length, name);
+    *out = length < (int)sizeof first ? layout_named(first) : NULL;
+    *program = colon != NULL ? colon + 1 : NULL;
+    if (*out == NULL) return td_fail(TD_USAGE, "there is no layout '%s' to prepare; there are: paths, stream, coop", name);
+    if (colon != NULL && (*out)->engine == NULL)
+        return td_fail(TD_USAGE, "'%s': the layout %s is the same for all programs", name, first);
+    return TD_OK;
 }
 
 static void fill(td_prepared *out, const td_sidecar_entry *entry)
@@ -114,13 +168,15 @@ static td_status prepare(td_session *session, const td_graph *graph, const char 
 {
     td_status status = TD_OK;
     const layout *found = NULL;
+    const char *program = NULL;
     td_settings taken = {0};
-    TD_TRY(find_layout(name, &found));
+    TD_TRY(find_layout(name, &found, &program));
     TD_TRY(take_settings(&taken, settings));
     if (graph->build_id == 0 || graph->name == NULL)
         TD_TRY(td_fail(TD_INVALID, "layouts are prepared for .tg files; convert the graph first"));
-    TD_TRY(found->prepare(session, graph, &taken, out));
-    TD_TRY(complete(out, graph, name));
+    if (found->engine != NULL) TD_TRY(prepare_programs(session, graph, found->engine, program, &taken, out));
+    else TD_TRY(found->prepare(session, graph, &taken, out));
+    TD_TRY(complete(out, graph, found->engine != NULL ? out->layout : name));
 done:
     td_settings_clear(&taken);
     return status;
@@ -165,6 +221,24 @@ td_status td_prepared_find(const char *path, int index, td_prepared *out)
     return status == TD_OK ? td_struct_give(out, &found, sizeof found, "td_prepared") : status;
 }
 
+/* Removes the layouts of an engine: those whose names begin with its own. */
+static td_status remove_all(const char *path, uint64_t build_id, const char *engine, int *removed)
+{
+    td_status status = TD_OK;
+    td_sidecar_entry *entries = NULL;
+    size_t length = strlen(engine);
+    int count = 0, one;
+    TD_CHECK(td_sidecar_list(path, build_id, &entries, &count));
+    for (int i = 0; i < count && status == TD_OK; i++) {
+        td_sidecar_id id = {path, build_id, entries[i].layout};
+        if (strncmp(entries[i].layout, engine, length) != 0 || entries[i].layout[length] != '-') continue;
+        status = td_sidecar_remove(&id, &one);
+        *removed += one;
+    }
+    td_free(entries);
+    return status;
+}
+
 td_status td_prepared_remove(const char *path, const char *name)
 {
     int removed = 0;
@@ -172,7 +246,9 @@ td_status td_prepared_remove(const char *path, const char *name)
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_need(name, "the layout"));
     TD_CHECK(build_of(path, &id.build_id));
-    TD_CHECK(td_sidecar_remove(&id, &removed));
+    const layout *found = layout_named(name);
+    if (found != NULL && found->engine != NULL) TD_CHECK(remove_all(path, id.build_id, name, &removed));
+    else TD_CHECK(td_sidecar_remove(&id, &removed));
     return removed > 0 ? TD_OK : td_fail(TD_NOT_FOUND, "%s has no prepared layout '%s'", path, name);
 }
 

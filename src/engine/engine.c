@@ -48,6 +48,7 @@ static void clear(td_plan *plan)
     plan->device_graph_bytes = plan->device_program_bytes = 0;
     plan->devices.count = 0;
     plan->group = 1;
+    plan->prepared_count = 0;
 }
 
 /* Gives the plan to an engine; statements of the previous one are dropped. */
@@ -217,6 +218,38 @@ uint64_t td_plan_counter(const td_plan *plan, const char *name)
     return 0;
 }
 
+/* Layouts beside the graph. */
+
+void td_plan_reads(td_plan *plan, const char *layout)
+{
+    if (plan->prepared_count < TD_PLAN_PREPARED)
+        snprintf(plan->prepared[plan->prepared_count++], TD_SIDECAR_NAME, "%s", layout);
+}
+
+void td_plan_spares_lists(td_plan *plan)
+{
+    const td_graph *graph = plan->graph;
+    uint64_t lists = graph->in.offsets != NULL && graph->in.offsets != graph->out.offsets ? 2 : 1;
+    if (graph->checks == NULL || !td_checks_pending(graph, graph->out.targets)) return;
+    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights);
+    plan->graph_bytes = td_graph_bytes(graph) - lists * graph->edges * edge;
+}
+
+bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_program *program,
+                     const td_run_options *options)
+{
+    char name[TD_SIDECAR_NAME];
+    td_failure before;
+    td_failure_keep(&before);
+    double off = 0;
+    bool can = engine->layout != NULL && graph->build_id != 0 && graph->name != NULL;
+    if (can) (void)td_settings_number(options->settings, engine->name, engine->settings, "prepared", &off);
+    bool named = can && off == 0 && engine->layout(program, graph, options, name) == TD_OK;
+    td_failure_set(&before);
+    td_sidecar_id id = {graph->name, graph->build_id, name};
+    return named && td_sidecar_has(&id);
+}
+
 void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_t program, bool cooperative)
 {
     uint64_t emulated = td_device_host_bytes(device, graph + program, cooperative);
@@ -306,7 +339,9 @@ static td_status check_lists(const td_plan *plan)
     const td_run_options *options = &plan->options;
     bool early = td_run_input_bytes(plan->program, plan->graph, options) > 0 || options->resume != NULL ||
                  td_run_looks_at_weights(plan->program->info, plan->graph);
-    if (plan->engine->checks_lists && !early) return TD_OK;
+    bool spares = plan->engine->checks_lists ||
+                  (plan->engine->spares_lists != NULL && plan->engine->spares_lists(plan));
+    if (spares && !early) return TD_OK;
     return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, options->pool);
 }
 

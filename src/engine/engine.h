@@ -9,6 +9,7 @@
 
 #include "run/group.h"
 #include "run/run.h"
+#include "store/sidecar.h"
 
 /* A column that an engine adds to every iteration of the report. */
 typedef enum td_column_kind { TD_COLUMN_U32, TD_COLUMN_U64, TD_COLUMN_REAL, TD_COLUMN_TEXT, TD_COLUMN_LIST } td_column_kind;
@@ -24,6 +25,13 @@ typedef struct td_renamed_setting {
 } td_renamed_setting;
 
 enum { TD_USES_CPU = 1, TD_USES_GPU = 2 }; /* devices that an engine computes on */
+
+/* A layout beside the graph, for the report of what was made. */
+typedef struct td_prepared_file {
+    char layout[TD_SIDECAR_NAME], path[TD_SIDECAR_PATH];
+    bool made; /* false: it was there */
+    double make_seconds, write_seconds;
+} td_prepared_file;
 
 typedef struct td_engine {
     const char *name, *summary;
@@ -49,6 +57,14 @@ typedef struct td_engine {
     uint32_t least_width;       /* of the words of a group; 0: any */
     /* Called after a run of the plan; may add to a failure's message. NULL: nothing to add. */
     td_status (*explain)(const td_plan *plan, td_status status);
+    /* Names the layout beside the graph that runs of the program read instead of its lists; of the graph, counts, weights
+     * and symmetry are read. TD_NOT_FOUND with the reason: none. NULL: the engine has no layouts. */
+    td_status (*layout)(const td_program *program, const td_graph *graph, const td_run_options *options,
+                        char name[TD_SIDECAR_NAME]);
+    /* Makes it, unless it is there; NULL if `layout` is. */
+    td_status (*make_layout)(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             td_prepared_file *out);
+    bool (*spares_lists)(const td_plan *plan); /* the plan reads none of the graph's lists; NULL: it does */
     double (*in_effect)(const td_plan *plan, const td_setting *setting, double number); /* value in effect, or NULL */
     const td_column *columns;   /* ends with a NULL name; NULL: none */
 } td_engine;
@@ -60,7 +76,11 @@ typedef struct td_engine {
 extern const td_engine *const td_engines[]; /* ends with NULL */
 const td_engine *td_engine_named(const char *name); /* NULL if there is none */
 
-enum { TD_PLAN_COUNTERS = 16 };
+/* Whether that layout lies beside the graph, for a run with these options and as the program sees the graph. */
+bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_program *program,
+                     const td_run_options *options);
+
+enum { TD_PLAN_COUNTERS = 16, TD_PLAN_PREPARED = 2 };
 
 struct td_plan {
     const td_engine *engine;    /* the engine that runs the plan */
@@ -85,6 +105,8 @@ struct td_plan {
     bool view_printed;          /* what the program makes of a directed graph has been printed */
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
+    char prepared[TD_PLAN_PREPARED][TD_SIDECAR_NAME]; /* layouts beside the graph that the run reads */
+    int prepared_count;
     void *shape;                /* the engine's decisions */
     void *owner;                /* owner of the options' texts, if the plan must free them; or NULL */
     void (*free_owner)(void *owner);
@@ -117,6 +139,9 @@ td_status td_plan_delegate(td_plan *plan, const td_engine *engine, const char *w
 td_status td_plan_shape(td_plan *plan, void *out, size_t bytes); /* allocates a zeroed shape, owned by the plan */
 void td_plan_count(td_plan *plan, const char *name, uint64_t value);
 void td_plan_add_why(td_plan *plan, const char *text);
+void td_plan_reads(td_plan *plan, const char *layout); /* a layout beside the graph */
+/* States that the graph's lists are not in memory, if they stay in the file until something needs them. */
+void td_plan_spares_lists(td_plan *plan);
 /* Sets a message that the plan's first run prints, as a warning or as information. */
 void td_plan_say(td_plan *plan, bool warns, const char *text);
 /* Device memory of the run on one GPU; call it once per GPU. It adds a row to the plan's devices and an emulated GPU's

@@ -79,3 +79,56 @@ uint32_t td_compress_group(const uint32_t *targets, uint32_t count, uint32_t bef
     }
     return TD_COMPRESS_HEAD + apart + words;
 }
+
+/* Expanding. */
+
+static uint32_t bits_at(const uint32_t *words, uint32_t bit, uint32_t width)
+{
+    if (width == 0) return 0;
+    uint64_t pair = words[bit / 32];
+    if ((bit & 31u) + width > 32) pair |= (uint64_t)words[bit / 32 + 1] << 32;
+    return (uint32_t)(pair >> (bit & 31u)) & (0xffffffffu >> (32 - width));
+}
+
+/* Reads the widths and bitmaps of all blocks; false: they do not fit in the words. */
+static bool read_blocks(const uint32_t *words, uint32_t length, block *blocks)
+{
+    uint32_t used = TD_COMPRESS_HEAD;
+    if (length < TD_COMPRESS_HEAD) return false;
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        uint32_t widths = words[1 + b / 2] >> (b % 2 * 16) & 0xffffu;
+        block *it = &blocks[b];
+        *it = (block){.small = widths & 63u, .large = widths >> 6};
+        if (it->small > 32 || it->large > 32) return false;
+        if (it->small == it->large) continue;
+        if (used == length) return false;
+        it->wide = words[used++];
+    }
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        uint32_t wide = (uint32_t)__builtin_popcount(blocks[b].wide);
+        blocks[b].words = ((TD_COMPRESS_BLOCK - wide) * blocks[b].small + wide * blocks[b].large + 31) / 32;
+        used += blocks[b].words;
+    }
+    return used == length;
+}
+
+bool td_expand_group(const uint32_t *words, uint32_t length, uint32_t count, uint32_t *targets)
+{
+    block blocks[BLOCKS];
+    if (!read_blocks(words, length, blocks)) return false;
+    const uint32_t *at = words + TD_COMPRESS_HEAD;
+    uint32_t last = words[0];
+    for (uint32_t b = 0; b < BLOCKS; b++) at += blocks[b].small != blocks[b].large;
+    for (uint32_t b = 0; b < BLOCKS && b * TD_COMPRESS_BLOCK < count; b++) {
+        uint32_t bit = 0;
+        for (uint32_t i = 0; i < TD_COMPRESS_BLOCK && b * TD_COMPRESS_BLOCK + i < count; i++) {
+            uint32_t width = blocks[b].wide >> i & 1u ? blocks[b].large : blocks[b].small;
+            uint32_t delta = bits_at(at, bit, width);
+            last += delta >> 1 ^ (0u - (delta & 1u));
+            targets[b * TD_COMPRESS_BLOCK + i] = last;
+            bit += width;
+        }
+        at += blocks[b].words;
+    }
+    return true;
+}

@@ -16,6 +16,8 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 enum {
     TD_COMPRESS_BLOCK = 32,
     TD_COMPRESS_GROUP = 1024,
@@ -26,5 +28,9 @@ enum {
 /* Compresses a group of up to 1024 targets; `before` is the target before the first. Returns its number of words. out
  * NULL: only computes the number. */
 uint32_t td_compress_group(const uint32_t *targets, uint32_t count, uint32_t before, uint32_t *out);
+
+/* Expands a group of `length` words into its first `count` targets. False: the words are no group of that length, so that
+ * a kernel would read beyond them. */
+bool td_expand_group(const uint32_t *words, uint32_t length, uint32_t count, uint32_t *targets);
 
 #endif

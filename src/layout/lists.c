@@ -1,14 +1,16 @@
-/* Every list is sorted separately, by one of two stable sorts:
+/* Lists are sorted by one of two stable sorts:
  *
  * by class, if the key is a byte (the class of the neighbour's degree, or a weight of one
- * byte): counts the classes, then writes every edge directly to its place;
+ * byte): counts the classes, then writes every edge directly to its place. Neighbouring
+ * lists are sorted together, first by class and then by list: two passes over a batch that
+ * stays in the cache, without a count of 256 classes or a comparison for each of them;
  *
  * by words, if the key is a wider weight: a word holds key and target, a radix sort moves
  * words from one buffer to the other byte by byte, and the weight is restored from the key.
+ * Lists of a few edges are sorted by insertion instead.
  *
- * Lists of a few edges are sorted by insertion instead. Workers take pieces of the edges and
- * sort the lists that begin in their piece; lists longer than a block are sorted afterwards,
- * each by all workers together.
+ * Workers take pieces of the edges and sort the lists that begin in their piece; lists longer
+ * than a block are sorted afterwards, each by all workers together.
  */
 #include "layout/lists.h"
 
@@ -19,9 +21,23 @@
 #include <string.h>
 
 enum {
-    PIECE = 1 << 15, /* edges per piece */
+    PIECE = 1 << 14, /* edges per piece */
     FEW = 32,        /* edges sorted by insertion */
+    LONG = 1 << 11,  /* edges from which on a list is sorted by class alone */
+    BATCH = PIECE + LONG,
 };
+
+/* Neighbouring lists that are sorted together, without long and empty ones. */
+typedef struct batch {
+    uint64_t first;           /* edge of the adjacency */
+    uint32_t edges, lists;
+    uint32_t next[BATCH];     /* where the next edge of every list goes */
+    uint32_t length[BATCH];   /* of every list */
+    uint32_t sorted[BATCH];   /* list and edge, by class */
+    uint8_t class[BATCH];     /* of every edge */
+} batch;
+
+_Static_assert(BATCH <= 1 << 16, "a list and an edge of a batch fit in a word");
 
 typedef struct ordering {
     const td_graph *graph;
@@ -32,6 +48,7 @@ typedef struct ordering {
     uint8_t *cold;          /* class of each vertex, the hottest 0; NULL: by weight */
     bool by_class;
     uint64_t *words, room;  /* two buffers of `room` words per worker */
+    batch *batches;         /* one per worker, if lists are sorted by class */
     uint32_t *longs;        /* vertices whose lists are longer than a block */
     _Atomic uint64_t long_count;
 } ordering;
@@ -106,18 +123,76 @@ static inline void move_edge(const ordering *job, uint64_t to, uint64_t edge, si
                weight_bytes);
 }
 
-/* Lists of a few edges. */
+/* Batches of lists. */
 
-static void insert_by_class(const ordering *job, uint64_t begin, uint32_t edges)
+static void find_classes(const ordering *job, batch *self, uint32_t *counts)
 {
-    uint32_t sorted[FEW]; /* class, then position */
-    for (uint32_t i = 0; i < edges; i++) {
-        uint32_t one = (uint32_t)class_at(job, begin + i) << 16 | i, j = i;
-        for (; j > 0 && sorted[j - 1] > one; j--) sorted[j] = sorted[j - 1];
-        sorted[j] = one;
+    const uint32_t *targets = job->from->targets + self->first;
+    const uint8_t *weights = (const uint8_t *)job->from->weights + self->first;
+    for (uint32_t e = 0; e < self->edges; e++) {
+        uint8_t class = job->cold != NULL ? job->cold[targets[e]] : weights[e];
+        self->class[e] = class;
+        counts[class]++;
     }
-    for (uint32_t i = 0; i < edges; i++) move_edge(job, begin + i, begin + (sorted[i] & 0xffff), job->weight_bytes);
 }
+
+static inline void move_batch(const ordering *job, batch *self, size_t weight_bytes)
+{
+    for (uint32_t i = 0; i < self->edges; i++) {
+        uint32_t one = self->sorted[i];
+        move_edge(job, self->first + self->next[one >> 16]++, self->first + (one & 0xffff), weight_bytes);
+    }
+}
+
+/* If the class is the weight, none needs to be read again. `ends`: where every class ends among the sorted edges. */
+static void move_batch_by_weight(const ordering *job, batch *self, const uint32_t *ends)
+{
+    const uint32_t *from = job->from->targets + self->first;
+    uint32_t *targets = job->targets + self->first, i = 0;
+    uint8_t *weights = (uint8_t *)job->weights + self->first;
+    for (uint32_t c = 0; c < TD_CLASSES; c++)
+        for (; i < ends[c]; i++) {
+            uint32_t one = self->sorted[i], to = self->next[one >> 16]++;
+            targets[to] = from[one & 0xffff];
+            weights[to] = (uint8_t)c;
+        }
+}
+
+static void sort_batch(const ordering *job, batch *self)
+{
+    uint32_t places[TD_CLASSES] = {0}, sum = 0, e = 0;
+    find_classes(job, self, places);
+    for (uint32_t c = 0; c < TD_CLASSES; c++) {
+        uint32_t here = places[c];
+        places[c] = sum;
+        sum += here;
+    }
+    for (uint32_t l = 0; l < self->lists; l++) {
+        self->next[l] = e;
+        for (uint32_t end = e + self->length[l]; e < end; e++) self->sorted[places[self->class[e]]++] = l << 16 | e;
+    }
+    if (job->cold == NULL && job->weight_bytes > 0) {
+        move_batch_by_weight(job, self, places);
+    } else {
+        switch (job->weight_bytes) {
+        case 0: move_batch(job, self, 0); break;
+        case 1: move_batch(job, self, 1); break;
+        case 2: move_batch(job, self, 2); break;
+        default: move_batch(job, self, 4); break;
+        }
+    }
+    self->lists = self->edges = 0;
+}
+
+/* Adds a list to the batch, which holds those before it. */
+static void add_to_batch(batch *self, uint64_t begin, uint32_t edges)
+{
+    if (self->lists == 0) self->first = begin;
+    if (edges > 0) self->length[self->lists++] = edges;
+    self->edges += edges;
+}
+
+/* Lists of a few edges. */
 
 static void insert_by_words(const ordering *job, uint64_t begin, uint32_t edges)
 {
@@ -222,20 +297,12 @@ static uint32_t first_list_from(const uint64_t *offsets, uint32_t vertices, uint
     return low;
 }
 
-static void order_few(const ordering *job, uint64_t begin, uint32_t edges)
-{
-    if (job->by_class)
-        insert_by_class(job, begin, edges);
-    else
-        insert_by_words(job, begin, edges);
-}
-
-static td_status order_piece(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status order_piece_by_words(void *context, uint64_t begin, uint64_t end, int worker)
 {
     ordering *job = context;
     const uint64_t *offsets = job->from->offsets;
     td_counts counts;
-    uint64_t *words = job->words != NULL ? job->words + (uint64_t)worker * 2 * job->room : NULL;
+    uint64_t *words = job->words + (uint64_t)worker * 2 * job->room;
     for (uint32_t v = first_list_from(offsets, job->graph->vertices, begin); offsets[v] < end; v++) {
         uint64_t edges = offsets[v + 1] - offsets[v];
         if (edges > TD_BLOCK)
@@ -243,8 +310,30 @@ static td_status order_piece(void *context, uint64_t begin, uint64_t end, int wo
         else if (edges > FEW)
             TD_CHECK(sort_list(job, v, words, job->room, &counts, NULL));
         else
-            order_few(job, offsets[v], (uint32_t)edges);
+            insert_by_words(job, offsets[v], (uint32_t)edges);
     }
+    return TD_OK;
+}
+
+static td_status order_piece_by_class(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    ordering *job = context;
+    const uint64_t *offsets = job->from->offsets;
+    td_counts counts;
+    batch *lists = &job->batches[worker];
+    for (uint32_t v = first_list_from(offsets, job->graph->vertices, begin); offsets[v] < end; v++) {
+        uint64_t edges = offsets[v + 1] - offsets[v];
+        if (edges >= LONG || lists->edges + edges > BATCH) sort_batch(job, lists);
+        if (edges < LONG) {
+            add_to_batch(lists, offsets[v], (uint32_t)edges);
+            continue;
+        }
+        if (edges > TD_BLOCK)
+            job->longs[atomic_fetch_add_explicit(&job->long_count, 1, memory_order_relaxed)] = v;
+        else
+            TD_CHECK(sort_list(job, v, NULL, 0, &counts, NULL));
+    }
+    sort_batch(job, lists);
     return TD_OK;
 }
 
@@ -285,9 +374,10 @@ static td_status class_vertices(void *context, uint64_t begin, uint64_t end, int
 uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_order order, int threads)
 {
     bool by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK, words = by_class ? 0 : (uint64_t)threads * 2 * room;
+    uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK, words = (uint64_t)threads * 2 * room;
     if (order == TD_LISTS_STORED) return 0;
-    return words * sizeof(uint64_t) + edges / TD_BLOCK * sizeof(uint32_t) + TD_MOST_BLOCKS * sizeof(td_counts) +
+    uint64_t of_workers = by_class ? (uint64_t)threads * sizeof(batch) : words * sizeof(uint64_t);
+    return of_workers + edges / TD_BLOCK * sizeof(uint32_t) + TD_MOST_BLOCKS * sizeof(td_counts) +
            (order == TD_LISTS_HOT ? graph->vertices : 0);
 }
 
@@ -302,13 +392,17 @@ static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
     job->by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
     uint64_t edges = job->from->offsets[graph->vertices]; /* joined lists have more edges than the graph */
     job->room = edges < TD_BLOCK ? edges : TD_BLOCK;
-    if (!job->by_class) TD_TRY(TD_NEW(&job->words, (uint64_t)td_pool_threads(pool) * 2 * job->room, "words of lists"));
+    uint64_t threads = (uint64_t)td_pool_threads(pool);
+    if (!job->by_class) TD_TRY(TD_NEW(&job->words, threads * 2 * job->room, "words of lists"));
+    if (job->by_class) TD_TRY(TD_NEW(&job->batches, threads, "batches of lists"));
+    for (uint64_t w = 0; w < threads && job->by_class; w++) job->batches[w].lists = job->batches[w].edges = 0;
     TD_TRY(TD_NEW(&job->longs, edges / TD_BLOCK, "vertices with long lists"));
-    TD_TRY(td_pool_for(pool, edges, PIECE, order_piece, job));
+    TD_TRY(td_pool_for(pool, edges, PIECE, job->by_class ? order_piece_by_class : order_piece_by_words, job));
     if (job->long_count > 0) TD_TRY(order_longs(job, pool));
 done:
     td_free(job->cold);
     td_free(job->words);
+    td_free(job->batches);
     td_free(job->longs);
     return status;
 }

@@ -29,9 +29,9 @@ static inline uint32_t td_degree_class(uint64_t degree)
 
 /* Writes the adjacency's targets (and weights, unless either side's are NULL) to arrays for
  * all of its edges, every list in the given order, ties in stored order. Offsets do not
- * change. LIGHT writes a weight of -0 as 0. Allocates a byte per vertex (HOT) or 2 MiB per
- * worker (LIGHT) while it works, and 16 bytes per edge of the longest list if that has more
- * than 2^17 edges. */
+ * change. LIGHT writes a weight of -0 as 0. While it works it allocates 270 KiB per worker,
+ * and a byte per vertex (HOT); for weights of more than a byte 2 MiB per worker, and 16 bytes
+ * per edge of the longest list if that has more than 2^17 edges. */
 td_status td_lists_order(const td_graph *graph, const td_adjacency *from, td_list_order order, uint32_t *targets,
                          void *weights, td_pool *pool);
 

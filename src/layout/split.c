@@ -1,6 +1,7 @@
 #include "layout/split.h"
 
 #include "base/alloc.h"
+#include "base/sums.h"
 #include "layout/lists.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ void td_split_free(td_split *split)
     td_free(split->order);
     td_free(split->place);
     td_free(split->out);
+    td_free(split->within);
     *split = (td_split){0};
 }
 
@@ -61,24 +63,34 @@ static td_status count_all(void *context, uint64_t begin, uint64_t end, int work
     return TD_OK;
 }
 
-/* Finds the longest prefix whose edges fit the room, by bisection over the sums. */
-static td_status find_inside(td_split *split, counting *count, td_split_extract extract, uint64_t most,
-                             td_host_memory *memory, td_pool *pool)
+uint32_t td_split_prefix(const uint64_t *within, uint32_t vertices, uint64_t most)
 {
-    td_status status = TD_OK;
-    uint64_t n = split->vertices, low = 0, high = n;
-    TD_CHECK(td_host_declare(memory, &count->within, n + 1, sizeof *count->within, "edges of every prefix"));
-    if (memory->measures) goto done;
-    count->within[0] = 0;
-    TD_TRY(td_pool_for(pool, n, GRAIN, extract == TD_EXTRACT_VERTEX ? count_all : count_within, count));
-    for (uint64_t i = 0; i < n; i++) count->within[i + 1] += count->within[i];
+    uint64_t low = 0, high = vertices;
     while (low < high) {
         uint64_t middle = low + (high - low + 1) / 2;
-        if (count->within[middle] <= most) low = middle;
+        if (within[middle] <= most) low = middle;
         else high = middle - 1;
     }
-    split->inside = count->within[low] > 0 ? (uint32_t)low : 0;
+    return within[low] > 0 ? (uint32_t)low : 0;
+}
+
+/* Finds the longest prefix whose edges fit the room, by bisection over the sums. */
+static td_status find_inside(td_split *split, counting *count, const td_split_request *request, td_host_memory *memory,
+                             td_pool *pool)
+{
+    td_status status = TD_OK;
+    td_split_extract extract = request->extract;
+    uint64_t n = split->vertices, most = request->room / (sizeof(uint32_t) + split->weight_bytes);
+    TD_CHECK(td_host_declare(memory, &count->within, n + 1, sizeof *count->within, "edges of every prefix"));
+    if (memory->measures) goto done;
+    TD_TRY(td_pool_for(pool, n, GRAIN, extract == TD_EXTRACT_VERTEX ? count_all : count_within, count));
+    TD_TRY(td_sum_up(count->within, n, pool));
+    split->inside = td_split_prefix(count->within, split->vertices, most);
     split->hot_edges = count->within[split->inside];
+    if (request->keeps_within) {
+        split->within = count->within;
+        return TD_OK;
+    }
 done:
     td_host_undeclare(memory, &count->within, n + 1, sizeof *count->within);
     return status;
@@ -149,11 +161,12 @@ typedef struct sorting {
     uint64_t *length;
 } sorting;
 
+/* By the target alone, like sort_many: parallel edges keep their order, wherever their list is cut. */
 static void sort_few(uint64_t *keys, uint64_t count)
 {
     for (uint64_t i = 1; i < count; i++) {
         uint64_t key = keys[i], j = i;
-        for (; j > 0 && keys[j - 1] > key; j--) keys[j] = keys[j - 1];
+        for (; j > 0 && keys[j - 1] >> 32 > key >> 32; j--) keys[j] = keys[j - 1];
         keys[j] = key;
     }
 }
@@ -233,9 +246,9 @@ static td_status declare_part(td_adjacency *part, uint64_t edges, size_t weight,
     return weight == 0 ? TD_OK : td_host_declare(memory, &part->weights, edges, weight, "lists cut in two");
 }
 
-static td_status make_part(td_adjacency *part, uint64_t n, size_t weight, td_host_memory *memory)
+static td_status make_part(td_adjacency *part, uint64_t n, size_t weight, td_host_memory *memory, td_pool *pool)
 {
-    for (uint64_t v = 0; v < n; v++) part->offsets[v + 1] += part->offsets[v];
+    TD_CHECK(td_sum_up(part->offsets, n, pool));
     return declare_part(part, part->offsets[n], weight, memory);
 }
 
@@ -248,8 +261,8 @@ static td_status cut(const td_split *split, const td_adjacency *from, td_split_e
     if (memory->measures) return declare_part(&out->hot, split->edges, split->weight_bytes, memory);
     cutting self = {split, from, *out, extract};
     TD_CHECK(td_pool_for(pool, n, GRAIN, count_parts, &self));
-    TD_CHECK(make_part(&out->hot, n, split->weight_bytes, memory));
-    TD_CHECK(make_part(&out->rest, n, split->weight_bytes, memory));
+    TD_CHECK(make_part(&out->hot, n, split->weight_bytes, memory, pool));
+    TD_CHECK(make_part(&out->rest, n, split->weight_bytes, memory, pool));
     self.to = *out;
     return td_pool_for(pool, n, GRAIN, fill_parts, &self);
 }
@@ -262,6 +275,14 @@ static td_status sort_parts(const td_split *split, const td_split_lists *lists, 
     return sort_part(split, &lists->rest, pool);
 }
 
+static td_status find_places(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const td_split *split = context;
+    for (uint64_t i = begin; i < end; i++) split->place[split->order[i]] = (uint32_t)i;
+    return TD_OK;
+}
+
 static td_status find_order(td_split *split, const td_graph *graph, const td_split_request *request, td_host_memory *memory,
                             td_pool *pool)
 {
@@ -272,18 +293,31 @@ static td_status find_order(td_split *split, const td_graph *graph, const td_spl
     TD_CHECK(td_host_declare(memory, &split->place, n, sizeof *split->place, "new numbers of vertices"));
     if (memory->measures) return TD_OK;
     TD_CHECK(td_graph_order(graph, order, DRAW_SEED, split->order, pool));
-    for (uint32_t i = 0; i < split->vertices; i++) split->place[split->order[i]] = i;
+    return td_pool_for(pool, n, GRAIN, find_places, split);
+}
+
+typedef struct finding {
+    const td_split *split;
+    const td_graph *graph;
+} finding;
+
+static td_status find_degrees(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const finding *self = context;
+    for (uint64_t i = begin; i < end; i++)
+        self->split->out[i + 1] = td_degree(&self->graph->out, td_split_vertex(self->split, (uint32_t)i));
     return TD_OK;
 }
 
-static td_status find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory)
+td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory, td_pool *pool)
 {
-    TD_CHECK(td_host_declare(memory, &split->out, (uint64_t)split->vertices + 1, sizeof *split->out, "out-degrees"));
+    uint64_t n = split->vertices;
+    finding self = {split, graph};
+    TD_CHECK(td_host_declare(memory, &split->out, n + 1, sizeof *split->out, "out-degrees"));
     if (memory->measures) return TD_OK;
-    split->out[0] = 0;
-    for (uint32_t i = 0; i < split->vertices; i++)
-        split->out[i + 1] = split->out[i] + td_degree(&graph->out, td_split_vertex(split, i));
-    return TD_OK;
+    TD_CHECK(td_pool_for(pool, n, GRAIN, find_degrees, &self));
+    return td_sum_up(split->out, n, pool);
 }
 
 /* The undirected view is joined first, and given back before its parts are sorted. */
@@ -303,8 +337,7 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     bool symmetric = graph->symmetric || request->both;
     counting count = {.split = &split, .lists = {push, push == &graph->in ? &graph->out : &graph->in},
                       .count = symmetric ? 1 : 2};
-    TD_TRY(find_inside(&split, &count, request->extract, request->room / (sizeof(uint32_t) + split.weight_bytes),
-                       memory, pool));
+    TD_TRY(find_inside(&split, &count, request, memory, pool));
     TD_TRY(cut(&split, push, request->extract, &split.push, memory, pool));
     if (joined) td_lists_unjoin(graph, request->weighted, &both, memory);
     joined = false;
@@ -312,7 +345,7 @@ td_status td_split_make(td_split *out, const td_graph *graph, const td_split_req
     if (split.same) split.pull = split.push;
     else TD_TRY(cut(&split, &graph->in, request->extract, &split.pull, memory, pool));
     if (!split.same) TD_TRY(sort_parts(&split, &split.pull, memory, pool));
-    TD_TRY(find_degrees(&split, graph, memory));
+    TD_TRY(td_split_find_degrees(&split, graph, memory, pool));
     if (!memory->measures) split.hot_edges = split.push.hot.offsets[split.vertices];
     *out = split;
     split = (td_split){0};

@@ -24,6 +24,7 @@ typedef struct td_split_request {
     bool both;            /* the undirected view of a directed graph, as one list */
     bool pushes, pulls;   /* which lists are split */
     uint64_t room;        /* bytes for the hot edges of one list */
+    bool keeps_within;    /* td_split.within is kept */
 } td_split_request;
 
 typedef struct td_split {
@@ -32,6 +33,7 @@ typedef struct td_split {
     size_t weight_bytes;          /* per edge, 0 without weights */
     uint32_t *order, *place;      /* the vertex of a new number, and the new number of a vertex; NULL: not renumbered */
     uint64_t *out;                /* offsets of the out-lists by the new numbers, for degrees */
+    uint64_t *within;             /* edges within every prefix of the order; NULL unless they are kept */
     td_split_lists push, pull;    /* `pull` shares the arrays of `push` if the two are the same */
     bool same;
 } td_split;
@@ -41,6 +43,12 @@ typedef struct td_split {
 td_status td_split_make(td_split *out, const td_graph *graph, const td_split_request *request, td_host_memory *memory,
                         td_pool *pool);
 void td_split_free(td_split *split);
+
+/* The longest prefix of the order whose edges are at most so many; 0: it would have none. */
+uint32_t td_split_prefix(const uint64_t *within, uint32_t vertices, uint64_t most);
+
+/* Fills `out`. */
+td_status td_split_find_degrees(td_split *split, const td_graph *graph, td_host_memory *memory, td_pool *pool);
 
 static inline uint32_t td_split_number(const td_split *split, uint32_t vertex)
 {

@@ -57,6 +57,9 @@ static void put_plan(td_json *json, const td_run_report *report)
         td_json_u64(json, "device_program_bytes", report->plan->device_program_bytes);
     }
     for (int i = 0; i < plan->counter_count; i++) td_json_u64(json, plan->counters[i].name, plan->counters[i].value);
+    td_json_array(json, "prepared");
+    for (int i = 0; i < plan->prepared_count; i++) td_json_string(json, NULL, plan->prepared[i]);
+    td_json_end_array(json);
     td_json_object(json, "settings");
     for (const td_setting *entry = plan->reported->settings; entry->name != NULL; entry++) {
         double number = entry->fallback;

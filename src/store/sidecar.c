@@ -336,6 +336,17 @@ td_status td_sidecar_open(td_sidecar **out, const td_sidecar_id *id)
     return open_at(out, status == TD_NOT_FOUND ? cached : near, id);
 }
 
+bool td_sidecar_has(const td_sidecar_id *id)
+{
+    td_sidecar *found = NULL;
+    td_failure before;
+    td_failure_keep(&before);
+    td_status status = td_sidecar_open(&found, id);
+    td_sidecar_close(found);
+    td_failure_set(&before);
+    return status == TD_OK;
+}
+
 void td_sidecar_close(td_sidecar *sidecar)
 {
     if (sidecar == NULL) return;
@@ -345,6 +356,7 @@ void td_sidecar_close(td_sidecar *sidecar)
 }
 
 const char *td_sidecar_file(const td_sidecar *sidecar) { return sidecar->path; }
+const char *td_sidecar_layout(const td_sidecar *sidecar) { return sidecar->header.layout; }
 const char *td_sidecar_key(const td_sidecar *sidecar) { return sidecar->header.key; }
 uint64_t td_sidecar_bytes(const td_sidecar *sidecar) { return sidecar->header.file_bytes; }
 
@@ -370,34 +382,63 @@ typedef struct reading {
     const td_sidecar *sidecar;
     const disk_part *part;
     const uint64_t *sums;
-    char *into;
+    char *into;   /* NULL: blocks are handed on and not kept */
+    char *blocks; /* if so, a block for every worker */
+    td_sidecar_check check;
+    const void *context;
 } reading;
 
 static td_status read_blocks(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    (void)worker;
     const reading *self = context;
     for (uint64_t block = begin; block < end; block++) {
         uint64_t at = block * BLOCK, bytes = self->part->bytes - at;
         if (bytes > BLOCK) bytes = BLOCK;
-        TD_CHECK(read_at(self->sidecar, self->into + at, bytes, self->part->offset + at));
-        if (td_hash64(self->into + at, bytes) != self->sums[block])
+        char *into = self->into != NULL ? self->into + at : self->blocks + (uint64_t)worker * BLOCK;
+        TD_CHECK(read_at(self->sidecar, into, bytes, self->part->offset + at));
+        if (td_hash64(into, bytes) != self->sums[block])
             return td_fail(TD_CORRUPT, "block %" PRIu64 " of section '%s' of %s is damaged (checksum); prepare it again",
                            block, self->part->name, self->sidecar->path);
+        td_status status = self->check != NULL ? self->check(self->context, at, into, bytes) : TD_OK;
+        if (status != TD_OK) return td_fail_context(status, "%s", self->sidecar->path);
     }
     return TD_OK;
 }
 
-td_status td_sidecar_read(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes, td_pool *pool)
+static td_status find_reading(reading *self, const char *part, uint64_t bytes)
 {
+    const td_sidecar *sidecar = self->sidecar;
     uint32_t number = 0;
     TD_CHECK(find_part(sidecar, part, &number));
-    const disk_part *found = &sidecar->header.part[number];
-    if (found->bytes != bytes)
-        return td_fail(TD_CORRUPT, "section '%s' of %s has %" PRIu64 " bytes, not %" PRIu64 "; prepare it again", part,
-                       sidecar->path, found->bytes, bytes);
-    reading self = {sidecar, found, sidecar->sums + first_block(&sidecar->header, number), into};
-    return td_pool_for(pool, blocks_of(bytes), 4, read_blocks, &self);
+    self->part = &sidecar->header.part[number];
+    self->sums = sidecar->sums + first_block(&sidecar->header, number);
+    if (self->part->bytes == bytes) return TD_OK;
+    return td_fail(TD_CORRUPT, "section '%s' of %s has %" PRIu64 " bytes, not %" PRIu64 "; prepare it again", part,
+                   sidecar->path, self->part->bytes, bytes);
+}
+
+td_status td_sidecar_read_checked(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes,
+                                  td_sidecar_check check, const void *context, td_pool *pool)
+{
+    reading self = {.sidecar = sidecar, .into = into, .check = check, .context = context};
+    TD_CHECK(find_reading(&self, part, bytes));
+    return bytes == 0 ? TD_OK : td_pool_for(pool, blocks_of(bytes), 4, read_blocks, &self);
+}
+
+td_status td_sidecar_read(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes, td_pool *pool)
+{
+    return td_sidecar_read_checked(sidecar, part, into, bytes, NULL, NULL, pool);
+}
+
+td_status td_sidecar_take(const td_sidecar *sidecar, const char *part, uint64_t bytes, td_sidecar_check take,
+                          const void *context, td_pool *pool)
+{
+    reading self = {.sidecar = sidecar, .check = take, .context = context};
+    TD_CHECK(find_reading(&self, part, bytes));
+    TD_CHECK(TD_NEW(&self.blocks, (uint64_t)td_pool_threads(pool) * BLOCK, "blocks of a layout"));
+    td_status status = td_pool_for(pool, blocks_of(bytes), 4, read_blocks, &self);
+    td_free(self.blocks);
+    return status;
 }
 
 /* Listing. */
@@ -446,7 +487,8 @@ done:
     return status;
 }
 
-/* All files of a folder whose names begin with `prefix` and a dot. */
+/* All files of a folder whose names begin with `prefix` and a dot; "." is left out of their paths, as it is where they are
+ * written. */
 static td_status list_folder(listing *list, const char *folder, const char *prefix)
 {
     td_status status = TD_OK;
@@ -457,7 +499,8 @@ static td_status list_folder(listing *list, const char *folder, const char *pref
         char path[2 * TD_SIDECAR_PATH];
         const char *layout = entry->d_name + length + 1;
         if (strncmp(entry->d_name, prefix, length) != 0 || entry->d_name[length] != '.') continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (strcmp(folder, ".") == 0) snprintf(path, sizeof path, "%s", entry->d_name);
+        else snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (strlen(path) >= TD_SIDECAR_PATH || check_name(layout) != TD_OK) continue;
         status = add_entry(list, path, layout);
     }

@@ -48,6 +48,7 @@ td_status td_sidecar_open(td_sidecar **out, const td_sidecar_id *id);
 void td_sidecar_close(td_sidecar *sidecar); /* NULL is fine */
 
 const char *td_sidecar_file(const td_sidecar *sidecar);
+const char *td_sidecar_layout(const td_sidecar *sidecar); /* TD_SIDECAR_NAME bytes */
 const char *td_sidecar_key(const td_sidecar *sidecar);
 uint64_t td_sidecar_bytes(const td_sidecar *sidecar); /* of the file */
 
@@ -56,6 +57,20 @@ td_status td_sidecar_size(const td_sidecar *sidecar, const char *part, uint64_t 
 
 /* Reads a section of exactly so many bytes and checks it. */
 td_status td_sidecar_read(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes, td_pool *pool);
+
+/* The same for a section whose numbers lead somewhere: calls `check` for every block that was read, `bytes` of them from
+ * `at` on, while it is in the cache; any thread. A failure is told with the file's name. */
+typedef td_status (*td_sidecar_check)(const void *context, uint64_t at, const void *data, uint64_t bytes);
+td_status td_sidecar_read_checked(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes,
+                                  td_sidecar_check check, const void *context, td_pool *pool);
+
+/* The same for a section that does not stay as it is: hands every block to `take` instead of keeping it. Blocks are
+ * multiples of 64 KiB. */
+td_status td_sidecar_take(const td_sidecar *sidecar, const char *part, uint64_t bytes, td_sidecar_check take,
+                          const void *context, td_pool *pool);
+
+/* Whether the layout is there: its header is whole and of this build of the graph. Sets no message. */
+bool td_sidecar_has(const td_sidecar_id *id);
 
 /* A layout that was found. */
 typedef struct td_sidecar_entry {

@@ -49,6 +49,42 @@ TEST(a_layout_is_made_once_found_and_removed)
     td_session_destroy(session);
 }
 
+/* "stream:sssp" and "coop:bfs": what the program's runs read; the name of the engine alone stands for all programs. */
+TEST(layouts_of_engines_are_made_by_program)
+{
+    td_session *session = session_new();
+    td_graph *graph = web(session, "e.tg");
+    td_prepared made = {.size = sizeof made}, found = {.size = sizeof found};
+    const char *hot[] = {"stream.list_order=hot", NULL}, *split[] = {"coop.order=hot", NULL};
+    CHECK_STATUS(td_graph_prepare(session, graph, "stream:bfs", NULL, &made), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "bfs reads the graph's own lists");
+    CHECK_STATUS(td_graph_prepare(session, graph, "coop:wcc", NULL, &made), TD_NOT_FOUND);
+    CHECK_STATUS(td_graph_prepare(session, graph, "stream:nothing", NULL, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "paths:bfs", NULL, &made), TD_USAGE);
+    CHECK_OK(td_graph_prepare(session, graph, "stream:wcc", NULL, &made));
+    CHECK(made.made && made.matches && made.bytes > 0);
+    CHECK_STR(made.layout, "stream-both-hot");
+    CHECK_STR(made.path, test_path("e.tg.stream-both-hot"));
+    CHECK_OK(td_graph_prepare(session, graph, "stream:wcc", NULL, &made));
+    CHECK(!made.made);
+    CHECK_OK(td_graph_prepare(session, graph, "stream:bfs", hot, &made));
+    CHECK_STR(made.layout, "stream-out-hot");
+    CHECK_STATUS(td_graph_prepare(session, graph, "coop", NULL, &made), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "coop keeps the graph's order"); /* neighbours have close numbers */
+    CHECK_OK(td_graph_prepare(session, graph, "coop", split, &made));
+    CHECK(made.made);
+    CHECK_OK(td_graph_prepare(session, graph, "stream", NULL, &made));
+    CHECK_OK(td_prepared_find(test_path("e.tg"), 0, &found));
+    CHECK_CONTAINS(found.layout, "coop-hot");
+    CHECK_OK(td_prepared_remove(test_path("e.tg"), "stream-both-hot"));
+    CHECK_OK(td_prepared_remove(test_path("e.tg"), "stream"));
+    CHECK_STATUS(td_prepared_remove(test_path("e.tg"), "stream"), TD_NOT_FOUND);
+    CHECK_OK(td_prepared_remove(test_path("e.tg"), "coop"));
+    CHECK_STATUS(td_prepared_find(test_path("e.tg"), 0, &found), TD_NOT_FOUND);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST(settings_are_checked_and_change_the_result)
 {
     td_session *session = session_new();
@@ -65,7 +101,9 @@ TEST(settings_are_checked_and_change_the_result)
     CHECK_STATUS(td_graph_prepare(NULL, graph, "paths", NULL, NULL), TD_INVALID);
     CHECK_STATUS(td_graph_paths_info(session, graph, NULL, NULL), TD_INVALID);
     CHECK_STR(td_layout_name(0), "paths");
-    CHECK(td_layout_name(1) == NULL && td_layout_summary("paths") != NULL && td_layout_summary("nothing") == NULL);
+    CHECK_STR(td_layout_name(1), "stream");
+    CHECK_STR(td_layout_name(2), "coop");
+    CHECK(td_layout_name(3) == NULL && td_layout_summary("paths") != NULL && td_layout_summary("nothing") == NULL);
     td_graph_destroy(graph);
     td_session_destroy(session);
 }

@@ -6,7 +6,12 @@ succeeds gen web --scale 12 --degree 8 -o g.tg --quiet
 before=$(cksum <g.tg)
 
 # What is wrong is told before the graph is read.
-fails 2 "there is no layout 'nothing' to prepare; there is: paths" prepare nowhere.tg --for nothing
+fails 2 "there is no layout 'nothing' to prepare; there are: paths, stream, coop" prepare nowhere.tg --for nothing
+fails 2 "'stream:nothing' names no program" prepare nowhere.tg --for stream:nothing
+fails 2 'the layout paths is the same for all programs' prepare nowhere.tg --for paths:bfs
+fails 2 "'paths,,coop' is no list of layouts" prepare nowhere.tg --for paths,,coop
+fails 2 "there is no layout 'bfs' to prepare" prepare nowhere.tg --for bfs
+fails 2 "there is no layout 'nothing'" convert nowhere.txt -o out.tg --for nothing
 fails 2 'prepare needs --for LAYOUT, --remove LAYOUT or --list' prepare g.tg
 fails 2 'paths.dept' prepare g.tg --for paths --set paths.dept=3
 fails 2 '0' prepare g.tg --for paths --set paths.depth=0
@@ -74,6 +79,42 @@ for program in labels adsorption; do
     lacks "$err" 'prepare it again' "paths of a graph with weights, $program"
     contains "$(grep -A1 '"prepared"' both.json)" '"prepared": 1' "paths of a graph with weights, $program"
 done
+
+# Engines: lists as they cross the link, and the split graph. Runs read them, say so, and give the same.
+succeeds gen rmat --scale 10 --degree 24 --weights 1:50 -o e.tg --quiet
+before=$(cksum <e.tg)
+succeeds prepare e.tg --for stream:sssp,bfs,coop:bfs
+contains_all "$err" 'layouts of engines' 'e.tg.stream-out-light-packed' 'e.tg.coop-hot' \
+    "stream:bfs: bfs reads the graph's own lists"
+succeeds prepare e.tg --for stream,coop --json made.json
+contains "$err" 'stream-out-light-packed: ' 'the second time'
+contains "$err" 'prepared already' 'the second time'
+contains_all "$(cat made.json)" 'the report' '"layout": "stream-both-hot"' '"layout": "stream-in-small"' '"made": true'
+result() { sed -n 's/^ *"digest": "\(.*\)".*/\1/p' "$1" | tail -1; }
+for of in stream:sssp:stream-out-light-packed stream:wcc:stream-both-hot coop:bfs:coop-hot; do
+    IFS=: read -r engine program layout <<<"$of"
+    source=(); [ "$program" = wcc ] || source=(--source 1)
+    succeeds run "$program" e.tg --engine "$engine" --devices emu@unchecked --gpu-edges 30% "${source[@]}" --json with.json
+    contains "$err" "prepared ($layout)" "$of"
+    contains_all "$(cat with.json)" "$of" "\"$layout\"" '"prepared": 1'
+    succeeds run "$program" e.tg --engine "$engine" --devices emu@unchecked --gpu-edges 30% "${source[@]}" --json without.json \
+        --set "$engine.prepared=off"
+    contains "$(cat without.json)" '"prepared": []' "$of"
+    equal "$(result with.json)" "$(result without.json)" "the result of $of"
+done
+fails 2 'stream.prepared=off changes nothing with stream.variant=lbase' run sssp e.tg --source 1 --engine stream --devices emu \
+    --set stream.variant=lbase --set stream.prepared=off
+equal "$(cksum <e.tg)" "$before" 'the graph'
+succeeds prepare e.tg --remove stream,coop-hot
+if ls e.tg.stream* e.tg.coop-hot >/dev/null 2>&1; then bad 'layouts are left'; else good; fi
+succeeds convert e.tg -o c.tg --for stream:pagerank --json c.json
+contains "$(cat c.json)" '"layout": "stream-in-small"' 'convert --for'
+if [ -e c.tg.stream-in-small ]; then good; else bad 'convert --for left no layout'; fi
+# Files that other lists or a damaged disk left behind are told and not used.
+cp c.tg.stream-in-small e.tg.stream-out-light-packed
+succeeds run sssp e.tg --engine stream --devices emu@unchecked --gpu-edges 30% --source 1 --json wrong.json
+contains "$err" 'e.tg.stream-out-light-packed' 'a layout of another name'
+contains "$(cat wrong.json)" '"prepared": []' 'a layout of another name'
 
 # Memory: what is too little is told, and nothing is left.
 succeeds gen rmat --scale 16 -o large.tg --quiet

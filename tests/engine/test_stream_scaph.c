@@ -329,7 +329,7 @@ TEST(the_prefix_is_the_longest_that_fits)
         uint64_t edges;
         uint32_t most;
         td_streaming_degree degree = td_streaming_degree_of(graph, &shape, false);
-        CHECK_OK(td_streaming_fit_prefix(graph, degree, rows[i].room, &most, &edges));
+        CHECK_OK(td_streaming_fit_prefix(graph, degree, rows[i].room, &most, &edges, NULL));
         CHECK_EQ(edges, rows[i].edges);
         CHECK_EQ(most, rows[i].most);
     }

@@ -8,13 +8,14 @@
 #include "base/machine.h"
 #include "base/size.h"
 #include "run/checkpoint.h"
+#include "store/checks.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
     SET_ORDER, SET_EXTRACT, SET_ON_DEMAND, SET_LINK, SET_COMPRESS, SET_INVOKE, SET_TAU, SET_THETA, SET_PIECE, SET_DELTA,
-    SET_SINKS, SET_BALANCE, SET_STEALING, SETTINGS,
+    SET_SINKS, SET_BALANCE, SET_STEALING, SET_PREPARED, SETTINGS,
 };
 
 enum { ORDER_AUTO = TD_ORDERS }; /* follows the orders */
@@ -53,6 +54,9 @@ const td_setting td_coop_settings[] = {
     [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
                       "work stealing among the CPU's workers. none: equal shares; donate: busy workers give work away; "
                       "vertex: idle workers steal vertices; edge: and pieces of long lists (CGgraph)"},
+    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, 0, 0, 0, "auto|off",
+                      "the split that 'tandem prepare' has put beside the graph: auto reads it, if the run wants that "
+                      "order, instead of ordering and cutting the graph; off does not look for it"},
     [SETTINGS] = {0},
 };
 
@@ -105,14 +109,29 @@ static bool keeps_stored_order(const td_coop_job *self)
     return !info->renumbers || (info->vertex_values && under_way);
 }
 
-/* An order with close neighbours is better than `hot`: targets compress better, and values stay in caches. */
-static td_order choose_order(td_coop_job *self, double set)
+/* Whether the split by the hot order lies beside the graph. It was prepared only if `auto` would choose that order. */
+static bool is_prepared(td_coop_job *self, double set)
+{
+    char name[TD_SIDECAR_NAME];
+    self->order = TD_ORDER_HOT;
+    return set == 0 && td_coop_find_prepared(self, name);
+}
+
+/* An order with close neighbours is better than `hot`: targets compress better, and values stay in caches. A graph of
+ * which only the counts are known is taken to have none. */
+static td_status choose_order(td_coop_job *self, const double *set)
 {
     static const double LOCAL = 0.25;
-    if (keeps_stored_order(self)) return TD_ORDER_NONE;
-    if (set != ORDER_AUTO) return (td_order)set;
-    self->stored_order = !self->defer_sinks && td_share_near(self->gpu.run->graph) >= LOCAL;
-    return self->stored_order ? TD_ORDER_NONE : TD_ORDER_HOT;
+    const td_graph *graph = self->gpu.run->graph;
+    double order = set[SET_ORDER];
+    bool hot = !keeps_stored_order(self) && (order == ORDER_AUTO || order == TD_ORDER_HOT);
+    self->prepared = hot && is_prepared(self, set[SET_PREPARED]);
+    self->order = keeps_stored_order(self) ? TD_ORDER_NONE : hot ? TD_ORDER_HOT : (td_order)order;
+    if (self->prepared || !hot || order != ORDER_AUTO || self->defer_sinks || graph->out.offsets == NULL) return TD_OK;
+    TD_CHECK(td_checks_lists(graph, false, self->gpu.options->pool));
+    self->stored_order = td_share_near(graph) >= LOCAL;
+    if (self->stored_order) self->order = TD_ORDER_NONE;
+    return TD_OK;
 }
 
 td_status td_coop_read_settings(td_coop_job *self)
@@ -122,8 +141,9 @@ td_status td_coop_read_settings(td_coop_job *self)
     const td_program_info *info = self->gpu.run->program->info;
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
     self->defer_sinks = set[SET_SINKS] == 1;
-    self->order = choose_order(self, set[SET_ORDER]);
+    self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
     self->extract = (td_split_extract)set[SET_EXTRACT];
+    TD_CHECK(choose_order(self, set));
     if (keeps_stored_order(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
     bool loud = !self->gpu.memory.measures; /* a plan may be refused */
     if (loud && td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
@@ -142,7 +162,6 @@ td_status td_coop_read_settings(td_coop_job *self)
     self->cpu.stealing_given = true;
     self->cpu.share.stealing = (td_stealing)set[SET_STEALING];
     self->gpu.delta = set[SET_DELTA];
-    self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
     return self->defer_sinks ? check_sinks(self) : TD_OK;
 }
 
@@ -322,6 +341,7 @@ static td_status fall_back_to_cpu(td_run *run, const td_run_options *options, co
 {
     td_info("coop: %s; the CPU runs it alone", why);
     run->engine = td_cpu_engine.name;
+    TD_CHECK(td_checks_lists(run->graph, true, options->pool));
     return td_cpu_run(run, options);
 }
 
@@ -373,7 +393,10 @@ static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *
     td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self->gpu_busy_in_all * 1e-9;
     td_numbering_leave(run, &self->renumbered);
     TD_CHECK(copy_result(self));
-    return options->parents ? td_cpu_parents(run, options) : TD_OK;
+    if (self->prepared) td_run_count(run, "prepared", self->layout->prepared);
+    if (!options->parents) return TD_OK;
+    TD_CHECK(td_checks_lists(run->graph, true, options->pool));
+    return td_cpu_parents(run, options);
 }
 
 /* The CPU finishes a run after the GPU was lost or frontiers stayed small. */
@@ -381,6 +404,7 @@ static td_status end_alone(td_run *run, const td_run_options *options)
 {
     double seconds = run->seconds;
     uint32_t rows = run->row_count;
+    TD_CHECK(td_checks_lists(run->graph, true, options->pool));
     TD_CHECK(td_cpu_run(run, options));
     for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;
     run->seconds += seconds;
@@ -480,7 +504,19 @@ static td_status plan_coop(td_plan *plan)
     }
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
+    if (!need->prepared) return TD_OK;
+    char text[128];
+    snprintf(text, sizeof text, "coop: the split is read as it was prepared (%s)", need->layout);
+    td_plan_say(plan, false, text);
+    td_plan_reads(plan, need->layout);
+    if (!options->parents) td_plan_spares_lists(plan);
     return TD_OK;
+}
+
+static bool spares_lists(const td_plan *plan)
+{
+    const td_coop_bytes *need = plan->shape;
+    return need->prepared;
 }
 
 #define COLUMN(kind, field) {#field, TD_COLUMN_##kind, offsetof(td_row, field)}
@@ -501,6 +537,9 @@ const td_engine td_coop_engine = {
     .settings = td_coop_settings,
     .uses = td_coop_uses,
     .plan = plan_coop,
+    .layout = td_coop_layout,
+    .make_layout = td_coop_make_layout,
+    .spares_lists = spares_lists,
     .run = run_plan,
     .columns = columns,
 };

@@ -10,7 +10,8 @@
  * Programs that push (rounds.c): the host has the valid values; the GPU gets the frontier, and its changes are merged
  * at the end of the iteration. Accumulating programs (pull.c): the GPU has the valid values; the CPU sends its sums and
  * receives the messages. In both cases the host has consistent values from which the CPU can finish the run alone.
- * coop.c sets up a run, graph.c makes the cached layout, plan.c states memory. */
+ * coop.c sets up a run, graph.c makes the cached layout, prepared.c reads it from the file beside the graph, plan.c
+ * states memory. */
 #ifndef TD_ENGINE_COOP_COOP_H
 #define TD_ENGINE_COOP_COOP_H
 
@@ -20,7 +21,7 @@
 #include "gpu/bytes.h"
 #include "gpu/rounds.h"
 #include "gpu/link_list.h"
-#include "layout/split.h"
+#include "layout/split_file.h"
 #include "run/numbering.h"
 
 typedef enum td_coop_invoke { TD_INVOKE_PAPER, TD_INVOKE_MEASURED, TD_INVOKE_ALWAYS, TD_INVOKE_NEVER } td_coop_invoke;
@@ -59,6 +60,7 @@ typedef struct td_coop_graph {
     td_event *freed[TD_COOP_WINDOWS];
     uint32_t next_window;
     double copy_rate;          /* bytes per ns */
+    bool prepared;             /* the split was read from the file beside the graph */
 } td_coop_graph;
 
 /* A range of work units; the GPU takes from one end and the CPU from the other. */
@@ -99,6 +101,7 @@ typedef struct td_coop_job {
     td_split_extract extract;
     td_coop_invoke invoke;
     bool on_demand, link, compress, defer_sinks;
+    bool prepared;             /* the split is to be read from the file beside the graph */
     double tau, theta;
     uint64_t piece;            /* minimum edges of a GPU piece */
     double compressed_guess;   /* if arrays are measured: estimated words per edge of compressed targets */
@@ -173,6 +176,8 @@ typedef struct td_coop_bytes {
     uint64_t edges;    /* bytes of all edges of the list that the GPU processes */
     uint64_t host;     /* peak host memory besides the graph, including an emulated GPU's memory */
     bool all;          /* the graph fits on the GPU: the resident engine runs the plan */
+    bool prepared;     /* the split is read from the file beside the graph; `layout` is its name */
+    char layout[TD_SIDECAR_NAME];
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                        td_device *device, td_coop_bytes *out);
@@ -187,6 +192,16 @@ td_status td_coop_declare_host(td_coop_job *self); /* host arrays of the run; ca
 extern const td_gpu_layout_kind td_coop_layout_kind;
 td_status td_coop_prepare(td_coop_job *self, uint64_t room);
 void td_coop_release(void *layout);
+
+/* prepared.c: the split that the program's runs ask for, whatever the GPU; whether it lies beside the graph; the name of
+ * its layout and how it is made (engine.h). */
+td_split_request td_coop_request(const td_coop_job *self);
+bool td_coop_find_prepared(const td_coop_job *self, char name[TD_SIDECAR_NAME]);
+td_status td_coop_split(td_coop_job *self, const td_split_request *request);
+td_status td_coop_layout(const td_program *program, const td_graph *graph, const td_run_options *options,
+                         char name[TD_SIDECAR_NAME]);
+td_status td_coop_make_layout(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              td_prepared_file *out);
 
 /* share.c: processes both deques until they are empty. */
 td_status td_coop_drain(td_coop_job *self);

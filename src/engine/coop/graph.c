@@ -37,7 +37,7 @@ static void free_lists(td_coop_graph *layout)
     layout->hot = layout->rest = (td_gpu_list){0};
     layout->out = NULL;
     layout->cut = NULL;
-    layout->pinned[0] = layout->pinned[1] = layout->readable = false;
+    layout->pinned[0] = layout->pinned[1] = layout->readable = layout->prepared = false;
     td_split_free(&layout->split);
 }
 
@@ -286,7 +286,7 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
     td_gpu_memory *memory = &self->gpu.memory;
     memory->device = layout->device;
     memory->cache = self->gpu.options->cache;
-    TD_CHECK(td_split_make(&layout->split, layout->gpu.graph, request, &memory->host, self->gpu.options->pool));
+    TD_CHECK(td_coop_split(self, request));
     layout->numbering = (td_numbering){layout->split.vertices, layout->split.order, layout->split.place};
     layout->request = *request;
     layout->cut = request->pushes ? &layout->split.push : &layout->split.pull;
@@ -320,16 +320,7 @@ static uint32_t window_shift(uint64_t room)
 td_status td_coop_prepare(td_coop_job *self, uint64_t room)
 {
     td_coop_graph *layout = self->layout;
-    const td_cpu_kernels *k = self->gpu.traits;
-    td_split_request request;
-    memset(&request, 0, sizeof request); /* compared by memcmp */
-    request.order = self->order;
-    request.extract = self->extract;
-    request.weighted = self->gpu.run->program->info->weights != TD_WEIGHTS_UNUSED &&
-                    layout->gpu.graph->weights != TD_WEIGHT_NONE;
-    request.both = self->gpu.both;
-    request.pushes = k->fused;
-    request.pulls = !k->fused || !self->gpu.prioritised; /* delta-stepping only pushes */
+    td_split_request request = td_coop_request(self);
     uint32_t shift = request.pulls && !request.pushes && !request.weighted && self->compress ? window_shift(room) : 0;
     request.room = shift > 0 ? room - windows_bytes(shift) : room;
     if (self->gpu.memory.measures) return make_lists(self, &request, shift, room);

@@ -2,6 +2,7 @@
 #include "engine/coop/coop.h"
 
 #include "base/size.h"
+#include "store/checks.h"
 
 bool td_coop_cooperates(const td_program *program)
 {
@@ -45,6 +46,7 @@ td_status td_coop_declare_arrays(td_coop_job *self)
 static double guess_compressed(const td_graph *graph)
 {
     if (graph->in.targets == NULL || graph->edges == 0) return TD_LINK_WORTH_IT;
+    if (td_checks_pending(graph, graph->in.targets)) return TD_LINK_WORTH_IT;
     double words = (double)td_link_guess_compressed(graph->in.targets, graph->edges) / (double)graph->edges;
     return words > 0.5 ? words : 0.5;
 }
@@ -85,6 +87,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     td_gpu_measure_on(&self.gpu.memory, device);
     run.async = false; /* shared iterations are synchronous */
     TD_CHECK(td_coop_read_settings(&self));
+    out->prepared = self.prepared && td_coop_find_prepared(&self, out->layout);
     self.compressed_guess = self.compress ? guess_compressed(graph) : 0;
     TD_CHECK(td_coop_prepare(&self, room));
     TD_CHECK(declare_cpu(&self));

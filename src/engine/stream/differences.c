@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "store/checks.h"
 
 /* Whether a network has no cycle: Kahn's order reaches every vertex. Then the values of a program that applies sums
  * alone do not depend on the order of its pushes. */
@@ -20,6 +21,7 @@ td_status td_streaming_is_acyclic(const td_graph *graph, bool *acyclic)
     uint32_t *waits = NULL, *queue = NULL;
     *acyclic = true;
     if (graph->out.offsets == NULL || graph->in.offsets == NULL) return TD_OK; /* only counts are known */
+    TD_CHECK(td_checks_lists(graph, false, NULL));
     TD_TRY(TD_NEW(&waits, n + 1, "in-degrees"));
     TD_TRY(TD_NEW(&queue, n + 1, "queue of vertices"));
     for (uint64_t v = 0; v < n; v++) {

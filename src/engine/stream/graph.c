@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/numa.h"
+#include "store/checks.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static void free_lists(td_streaming_graph *layout)
     layout->window = NULL;
     free_chunks(layout);
     td_streaming_free_survivors(layout);
+    layout->prepared_read = 0;
 }
 
 void td_streaming_release(void *state)
@@ -120,8 +122,8 @@ done:
     return status;
 }
 
-static td_status make_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
-                                const td_streaming_shape *shape)
+td_status td_streaming_make_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
+                                      const td_streaming_shape *shape)
 {
     td_adjacency both = {0};
     const td_graph *graph = self->gpu.graph;
@@ -145,6 +147,10 @@ static void pin_list(td_streaming_graph *layout, td_link_list *list)
     void *targets = NULL, *weights = NULL;
     uint64_t bytes[2] = {list->edges * sizeof(uint32_t), list->edges * list->weight_bytes};
     if (list->edges == 0) return;
+    if (list->targets == NULL) { /* compressed targets are pinned by themselves */
+        list->pinned[1] = bytes[1] > 0 && td_device_pin(layout->device, list->own_weights, bytes[1], &weights) == TD_OK;
+        return;
+    }
     list->pinned[0] = td_device_pin(layout->device, (void *)(uintptr_t)list->targets, bytes[0], &targets) == TD_OK;
     if (bytes[1] > 0 && list->pinned[0])
         list->pinned[1] = td_device_pin(layout->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
@@ -166,23 +172,49 @@ static void describe_list(const td_streaming_job *self, td_link_list *list, cons
     list->subgraphs = (uint32_t)((list->edges + (UINT64_C(1) << list->shift) - 1) >> list->shift);
 }
 
+/* Counts lists by length; td_link_list.lengths. */
+typedef struct measuring {
+    td_link_list *list;
+    _Atomic uint64_t lengths[TD_LINK_LENGTHS + 1], longest;
+} measuring;
+
+static td_status measure_lengths(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    measuring *self = context;
+    uint64_t lengths[TD_LINK_LENGTHS + 1] = {0}, longest = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = self->list->offsets[v + 1] - self->list->offsets[v];
+        if (degree > longest) longest = degree;
+        lengths[degree < TD_LINK_LENGTHS ? degree : TD_LINK_LENGTHS]++;
+    }
+    for (uint32_t k = 0; k <= TD_LINK_LENGTHS; k++) self->lengths[k] += lengths[k];
+    uint64_t before = self->longest;
+    while (longest > before && !atomic_compare_exchange_weak(&self->longest, &before, longest)) {}
+    return TD_OK;
+}
+
+static td_status find_lengths(td_streaming_job *self, td_link_list *list)
+{
+    measuring lists = {.list = list};
+    TD_CHECK(td_pool_for(self->gpu.options->pool, self->gpu.graph->vertices, 1 << 16, measure_lengths, &lists));
+    for (uint32_t k = 0; k <= TD_LINK_LENGTHS; k++) list->lengths[k] = lists.lengths[k];
+    list->longest = lists.longest;
+    return TD_OK;
+}
+
+/* The vertex whose list has the first edge of every subgraph, by bisection. */
 static td_status cut_subgraphs(td_streaming_job *self, td_link_list *list)
 {
-    uint64_t v = 0, n = self->gpu.graph->vertices, count = list->subgraphs;
+    uint64_t n = self->gpu.graph->vertices, count = list->subgraphs;
     TD_CHECK(td_host_declare(&self->gpu.memory.host, &list->first_vertex, count + 1, sizeof *list->first_vertex,
                              "subgraphs"));
     if (self->gpu.memory.measures) return TD_OK;
-    for (uint32_t s = 0; s < list->subgraphs; s++) {
-        while (list->offsets[v + 1] <= td_link_begin(list, s)) v++;
-        list->first_vertex[s] = (uint32_t)v;
-    }
+    for (uint32_t s = 0; s < list->subgraphs; s++)
+        list->first_vertex[s] = td_link_vertex(list, td_link_begin(list, s), s > 0 ? list->first_vertex[s - 1] : 0,
+                                               (uint32_t)n);
     list->first_vertex[count] = (uint32_t)n;
-    for (v = 0; v < n; v++) {
-        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
-        if (degree > list->longest) list->longest = degree;
-        list->lengths[degree < TD_LINK_LENGTHS ? degree : TD_LINK_LENGTHS]++;
-    }
-    return TD_OK;
+    return find_lengths(self, list);
 }
 
 /* Estimates the words of compressed targets for a plan: of the graph's lists from a sample, of joined lists as the sum of
@@ -193,11 +225,20 @@ static uint64_t guess_compressed(const td_streaming_job *self, const td_link_lis
     uint64_t most = (uint64_t)(TD_LINK_WORTH_IT * (double)list->edges);
     const uint32_t *first = shape->both ? graph->in.targets : list->targets;
     if (!self->gpu.memory.measures) return 0;
-    if (shape->order != TD_LISTS_STORED || first == NULL) return most;
+    if (shape->prepared != 0) return shape->prepared_words + td_lists_groups(list->edges);
+    if (shape->order != TD_LISTS_STORED || first == NULL || td_checks_pending(graph, first)) return most;
     uint64_t words = td_link_guess_compressed(first, graph->edges);
     if (!shape->both) return words;
     uint64_t more = td_link_guess_compressed(graph->out.targets, graph->edges);
     return words > 0 && more > 0 ? words + more : most;
+}
+
+static td_status find_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
+                                const td_streaming_shape *shape)
+{
+    bool second = list == &self->layout->lists[1], done = false;
+    if (shape->prepared >> second & 1u) TD_CHECK(td_streaming_read_prepared(self, list, shape, second, &done));
+    return done ? TD_OK : td_streaming_make_host_list(self, list, from, shape);
 }
 
 static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
@@ -208,10 +249,11 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
     describe_list(self, list, shape);
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
-    TD_CHECK(make_host_list(self, list, from, shape));
+    TD_CHECK(find_host_list(self, list, from, shape));
     if (!self->gpu.memory.measures) pin_list(self->layout, list);
     TD_CHECK(cut_subgraphs(self, list));
-    if (shape->compresses)
+    bool read = self->gpu.memory.measures ? shape->prepared != 0 : list->compressed != NULL;
+    if (shape->compresses && !read)
         TD_CHECK(td_link_compress(list, guess_compressed(self, list, shape), &self->gpu.memory.host, self->layout->device,
                                 self->gpu.options->pool));
     if (self->gpu.memory.measures) return TD_OK;
@@ -329,6 +371,25 @@ static td_status measure_slots(td_streaming_job *self, const td_streaming_shape 
     return TD_OK;
 }
 
+/* Prepared compressed lists that cross uncompressed after all: the run takes the graph's own. */
+static td_status take_whole_targets(td_streaming_job *self, const td_streaming_shape *shape)
+{
+    td_link_list *list = &self->layout->lists[0];
+    const td_graph *graph = self->gpu.graph;
+    if (list->targets != NULL || list->edges == 0) return TD_OK;
+    unpin_list(self->layout, list);
+    list->pinned[1] = false;
+    td_free(list->own_offsets);
+    td_free(list->own_weights);
+    list->own_offsets = NULL;
+    list->own_weights = NULL;
+    self->layout->prepared_read = 0;
+    TD_CHECK(td_checks_lists(graph, shape->weighted, self->gpu.options->pool));
+    TD_CHECK(td_streaming_make_host_list(self, list, graph->symmetric ? &graph->out : &graph->in, shape));
+    pin_list(self->layout, list);
+    return TD_OK;
+}
+
 static td_status make_slots(td_streaming_job *self, const td_streaming_shape *shape)
 {
     td_streaming_graph *layout = self->layout;
@@ -337,6 +398,7 @@ static td_status make_slots(td_streaming_job *self, const td_streaming_shape *sh
     size_t weight = layout->lists[0].weight_bytes;
     if (memory->measures) return measure_slots(self, shape);
     fit_compressed(layout, edges, &words, &slots);
+    if (layout->lists[0].compressed == NULL) TD_CHECK(take_whole_targets(self, shape));
     bool compressed = layout->lists[0].compressed != NULL;
     uint64_t room = shape->slots * edges * (sizeof(uint32_t) + weight);
     uint64_t slot_bytes = words * sizeof(uint32_t) + edges * weight;
@@ -394,8 +456,9 @@ static td_status measure_copies(td_streaming_graph *layout)
     const td_slot *slots = layout->slots.slots;
     uint64_t edges = list->subgraphs == 0 ? 0 : td_link_end(list, 0), bytes = edges * sizeof(uint32_t);
     if (bytes == 0 || layout->slots.count == 0) return TD_OK;
+    const void *from = list->compressed != NULL ? list->compressed : list->targets;
     if (list->compressed != NULL) bytes = td_link_bytes(list, 0) - edges * list->weight_bytes;
-    TD_CHECK(measure_copy(layout, slots[0].targets, list->targets, bytes, TD_TO_DEVICE, &layout->copy_rate));
+    TD_CHECK(measure_copy(layout, slots[0].targets, from, bytes, TD_TO_DEVICE, &layout->copy_rate));
     layout->device_rate = 0;
     if (layout->slots.count < 2 || slots[1].owner != TD_NO_SUBGRAPH) return TD_OK; /* no queue of levels */
     TD_CHECK(measure_copy(layout, slots[1].targets, slots[0].targets, bytes, TD_ON_DEVICE, &layout->device_rate));

@@ -19,9 +19,12 @@ typedef struct request {
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool differences;   /* accumulating program with active vertices (differences.c) */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
+    td_pool *pool;
     uint64_t workers;
     uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
-    double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack;
+    bool prepared;      /* lists are read from files beside the graph, which take no more memory than its own */
+    double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack,
+        prepared_files;
 } request;
 
 /* Whether a weight and an edge number fit in 64 bits (td_gpu_edge). */
@@ -42,6 +45,7 @@ static td_status read_request(request *self, const td_program *program, const td
     self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
+    self->pool = options->pool;
     self->workers = (uint64_t)td_pool_threads(options->pool);
     self->cached = options->cache != NULL ? td_cache_bytes(options->cache) : 0;
     self->subgraph_given = td_settings_given(options->settings, "stream.subgraph");
@@ -55,6 +59,7 @@ static td_status read_request(request *self, const td_program *program, const td
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "survivors", &self->survivors));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "compress", &self->compress));
     TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "pack", &self->pack));
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "prepared", &self->prepared_files));
     self->prioritised = self->kernels->schedule == TD_SCHEDULE_PRIORITY && !options->has_iterations &&
                         self->variant != TD_STREAMING_SCAPH;
     if (self->variant == TD_STREAMING_SCAPH) self->direction = 2; /* no pulls */
@@ -73,6 +78,7 @@ static bool uses_prefix(const request *self)
 /* Whether so many more bytes take at most half of the free host memory. */
 static bool host_has(const request *self, uint64_t bytes)
 {
+    if (self->prepared) return true;
     td_memory_stats memory = td_memory();
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
     return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
@@ -154,14 +160,14 @@ static uint64_t choose_slot_edges(const request *self, uint64_t room, uint64_t e
 
 /* Reduces prefix_bytes to a prefix of the same length for all lists; slots get the remainder. A graph of which only the
  * counts are known ('tandem info') has no lists to measure. */
-static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, uint64_t edge)
+static td_status fit_prefix(td_streaming_shape *shape, const td_graph *graph, uint64_t edge, td_pool *pool)
 {
     uint64_t edges;
     uint32_t most;
     bool second = td_streaming_has_two(graph, shape) && shape->pulls_prefix;
     if (shape->prefix_bytes == 0 || graph->out.offsets == NULL || graph->in.offsets == NULL) return TD_OK;
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, shape, second), shape->prefix_bytes / edge,
-                                     &most, &edges));
+                                     &most, &edges, pool));
     shape->prefix_bytes = edges * edge;
     return TD_OK;
 }
@@ -199,7 +205,7 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
     uint64_t spare = room > reserved ? room - reserved : 0;
     shape->prefix_bytes = (uint64_t)(share * (double)spare);
     if (shape->prefix_bytes / edge < vertices) shape->prefix_bytes = 0; /* less than one edge per vertex */
-    TD_CHECK(fit_prefix(shape, graph, edge));
+    TD_CHECK(fit_prefix(shape, graph, edge, self->pool));
     if (self->uses_survivors) spend_on_survivors(self, shape, spare, list_edges);
     shape->slots = (room - shape->prefix_bytes - survivor_bytes(shape)) / slot - shape->chunks;
     uint64_t subgraphs = (list_edges + edges - 1) / edges;
@@ -228,6 +234,37 @@ static td_status read_plan(request *self, const td_program *program, const td_gr
     return td_gpu_check_vertices(graph, "stream");
 }
 
+/* Decides the lists as if host memory and the GPU had room for all. */
+static void want_lists(request *self, const td_graph *graph, td_streaming_shape *shape)
+{
+    self->prepared = true;
+    shape->slot_edges = TD_COMPRESS_GROUP;
+    shape->order = choose_order(self, graph, 0);
+    shape->compresses = choose_compression(self, 0);
+    shape->weight_bits = choose_weight_bits(self, graph, shape);
+}
+
+td_status td_streaming_wanted(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              td_streaming_shape *shape)
+{
+    td_gpu_bytes need;
+    request self;
+    TD_CHECK(read_plan(&self, program, graph, options, &need, shape));
+    want_lists(&self, graph, shape);
+    return TD_OK;
+}
+
+/* Whether the lists that the run wants lie beside the graph. */
+static bool are_prepared(const request *wanted, const td_graph *graph, const td_streaming_shape *like)
+{
+    request self = *wanted;
+    td_streaming_shape shape = *like;
+    if (self.prepared_files != 0 || self.variant != TD_STREAMING_FULL) return false;
+    want_lists(&self, graph, &shape);
+    td_streaming_find_prepared(graph, &shape);
+    return shape.prepared != 0;
+}
+
 static uint64_t besides_edges(const td_gpu_memory *taken)
 {
     return taken->bytes[TD_FOR_LISTS] + taken->bytes[TD_FOR_PROGRAM];
@@ -250,6 +287,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->vertices = need.graph - need.edges + need.program;
     out->on_device = need.edges;
     if (out->all) return TD_OK;
+    self.prepared = are_prepared(&self, graph, shape);
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
     /* Any prefix needs the same arrays besides its edges. */
@@ -280,6 +318,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     TD_CHECK(status);
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.list_order == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
+    if (self.prepared) td_streaming_find_prepared(graph, shape);
     TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
     out->on_device = taken.bytes[TD_FOR_EDGES];
     out->vertices = besides_edges(&taken);

@@ -3,6 +3,7 @@
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
+#include "base/sums.h"
 
 #include <string.h>
 
@@ -21,14 +22,40 @@ td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_strea
     return !second && (shape->pushes || graph->symmetric) ? out_degree : in_degree;
 }
 
+enum { FEW = 1024, GRAIN = 1 << 16 };
+
+/* Lists by their lengths. Most are short: a range of vertices counts those apart and adds them up at its end. */
+typedef struct lengths {
+    const td_graph *graph;
+    td_streaming_degree degree_of;
+    uint64_t *of; /* 0 .. LONGEST_PREFIX; the last counts all longer ones */
+} lengths;
+
+static td_status count_lengths(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const lengths *self = context;
+    uint64_t few[FEW] = {0};
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = self->degree_of(self->graph, v);
+        if (degree < FEW) few[degree]++;
+        else __atomic_fetch_add(&self->of[degree < LONGEST_PREFIX ? degree : LONGEST_PREFIX], 1, __ATOMIC_RELAXED);
+    }
+    for (uint32_t k = 0; k < FEW; k++)
+        if (few[k] > 0) __atomic_fetch_add(&self->of[k], few[k], __ATOMIC_RELAXED);
+    return TD_OK;
+}
+
 td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree_of, uint64_t room, uint32_t *most,
-                                  uint64_t *edges)
+                                  uint64_t *edges, td_pool *pool)
 {
     uint64_t *longer, total = 0;
     TD_CHECK(TD_NEW_ZEROED(&longer, LONGEST_PREFIX + 1, "lengths of lists"));
-    for (uint64_t v = 0; v < graph->vertices; v++) {
-        uint64_t degree = degree_of(graph, v);
-        longer[degree < LONGEST_PREFIX ? degree : LONGEST_PREFIX]++;
+    lengths count = {graph, degree_of, longer};
+    td_status status = td_pool_for(pool, graph->vertices, GRAIN, count_lengths, &count);
+    if (status != TD_OK) {
+        td_free(longer);
+        return status;
     }
     for (uint32_t k = LONGEST_PREFIX; k > 0; k--) longer[k - 1] += longer[k]; /* lists with at least k - 1 edges */
     for (*most = 0; *most < LONGEST_PREFIX && longer[*most + 1] > 0 && total + longer[*most + 1] <= room; ++*most)
@@ -40,10 +67,22 @@ td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree deg
 
 typedef struct gathering {
     const td_link_list *list;
-    const uint64_t *offsets; /* of the prefix */
+    uint64_t *offsets;       /* of the prefix */
+    uint32_t most;           /* edges of a list in it */
     uint32_t *targets;
     char *weights;
 } gathering;
+
+static td_status measure_lists(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const gathering *self = context;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t degree = self->list->offsets[v + 1] - self->list->offsets[v];
+        self->offsets[v + 1] = degree < self->most ? degree : self->most;
+    }
+    return TD_OK;
+}
 
 static td_status gather_prefix(void *context, uint64_t begin, uint64_t end, int worker)
 {
@@ -106,17 +145,15 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     uint32_t most;
     if (self->gpu.memory.measures) return measure_prefix(self, list, room);
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most,
-                                     &edges));
+                                     &edges, self->gpu.options->pool));
     if (most == 0) return TD_OK;
     TD_TRY(TD_NEW(&offsets, n + 1, "resident prefix"));
-    offsets[0] = 0;
-    for (uint64_t v = 0; v < n; v++) {
-        uint64_t degree = list->offsets[v + 1] - list->offsets[v];
-        offsets[v + 1] = offsets[v] + (degree < most ? degree : most);
-    }
+    gather.offsets = offsets;
+    gather.most = most;
+    TD_TRY(td_pool_for(self->gpu.options->pool, n, GRAIN, measure_lists, &gather));
+    TD_TRY(td_sum_up(offsets, n, self->gpu.options->pool));
     list->prefix_edges = offsets[n];
     list->prefix_most = most;
-    gather.offsets = offsets;
     TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "resident prefix"));
     if (list->weight_bytes > 0)
         TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "resident prefix"));
@@ -174,9 +211,8 @@ td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, do
     if (self->layout->shape.chunks == 0) td_host_let_go(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&count.counts, n + 1, "light edges"));
-    count.counts[0] = 0;
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
-    for (uint64_t v = 0; v < n; v++) count.counts[v + 1] += count.counts[v];
+    TD_TRY(td_sum_up(count.counts, n, self->gpu.options->pool));
     TD_TRY(td_stream_copy(self->layout->stream, list->light, count.counts, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
     TD_TRY(td_stream_synchronize(self->layout->stream));
     if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);

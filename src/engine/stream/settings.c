@@ -9,7 +9,7 @@
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_PACK, SET_ACTIVITY, SETTINGS,
+    SET_PACK, SET_ACTIVITY, SET_PREPARED, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
@@ -71,6 +71,9 @@ const td_setting td_streaming_settings[] = {
                       "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active "
                       "and push the difference, so that only their edges cross; off: every vertex gathers along all "
                       "edges; auto: on for nn, and in every variant but full"},
+    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, 0, 0, 0, "auto|off",
+                      "lists that 'tandem prepare' has put beside the graph: auto reads them, if they are those that the "
+                      "run wants, instead of the graph's own; off does not look for them"},
     [SETTINGS] = {0},
 };
 
@@ -81,6 +84,7 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     bool active = gas && !k->fused && k->proportional && !changes; /* with stream.activity */
     bool pushes = gas && (k->fused || changes || active);
     if (strcmp(setting, "activity") == 0) return active;
+    if (strcmp(setting, "prepared") == 0) return k->edge == NULL; /* forests need the graph's own lists */
     bool once = active && (k->shares || k->own_value); /* every iteration settles all vertices, once */
     if (active && strcmp(setting, "small") == 0) return false;
     if (once && (strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)) return false;
@@ -241,6 +245,7 @@ static const condition conditions[] = {
     {"compress", IN_FULL, false, "stream.variant=full"},
     {"pack", IN_FULL, false, "stream.variant=full"},
     {"activity", IN_FULL, false, "stream.variant=full"},
+    {"prepared", IN_FULL, false, "stream.variant=full"},
     {"delta", IN_OTHERS, false, "every stream.variant but scaph, which has no buckets"},
     {"direction", IN_OTHERS, false, "every stream.variant but scaph, which pushes"},
 };

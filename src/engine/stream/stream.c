@@ -306,6 +306,25 @@ static td_status plan_resident(td_plan *plan)
     return TD_OK;
 }
 
+static bool spares_lists(const td_plan *plan)
+{
+    const streaming_plan *self = plan->shape;
+    return td_streaming_spares_lists(plan->graph, &self->shape);
+}
+
+static void state_prepared(td_plan *plan, const td_streaming_shape *shape)
+{
+    char name[TD_SIDECAR_NAME], text[128];
+    for (int i = 0; i < 2; i++) {
+        if (!(shape->prepared >> i & 1u)) continue;
+        td_lists_form form = td_streaming_form(plan->graph, shape, i == 1);
+        td_plan_reads(plan, td_lists_form_name(name, &form));
+        snprintf(text, sizeof text, "stream: the lists are read as they were prepared (%s)", name);
+        td_plan_say(plan, false, text);
+    }
+    if (shape->prepared != 0 && td_streaming_spares_lists(plan->graph, shape)) td_plan_spares_lists(plan);
+}
+
 static td_status plan_stream(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -323,6 +342,7 @@ static td_status plan_stream(td_plan *plan)
     }
     TD_CHECK(status);
     if (self->bytes.all) return plan_resident(plan);
+    state_prepared(plan, &self->shape);
     TD_CHECK(plan_reprocessing(plan, self));
     const td_streaming_bytes *need = &self->bytes;
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused;
@@ -362,6 +382,7 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     TD_TRY(td_stream_synchronize(self.gpu.stream));
     td_run_end_processing(run, self.gpu.run_began);
     td_gpu_stop_counting(&self.gpu);
+    if (shape->shape.prepared != 0) td_run_count(run, "prepared", self.layout->prepared_read);
     td_device_use *use = td_device_use_of(&run->devices, run->device);
     use->row.busy_seconds = 0;
     for (uint32_t i = 0; i < run->row_count; i++) use->row.busy_seconds += run->rows[i].compute_seconds;
@@ -409,6 +430,9 @@ const td_engine td_stream_engine = {
     .when = td_streaming_when,
     .check = td_streaming_check_settings,
     .plan = plan_stream,
+    .layout = td_streaming_layout,
+    .make_layout = td_streaming_make_layout,
+    .spares_lists = spares_lists,
     .run = run_stream,
     .in_effect = in_effect,
     .columns = columns,

@@ -9,7 +9,7 @@
  * resident prefix; slots.c slots and their levels; value.c transfer modes; cross.c one iteration across the link;
  * extract.c extraction; rounds.c, pull.c, differences.c, changes.c and sweep.c schedules; hook.c reprocessing of
  * forests; survivors.c edges that sweeps collect on the device; pack.c packed edge words; decompress.c compressed
- * targets. */
+ * targets; prepared.c lists that lie beside the graph. */
 #ifndef TD_ENGINE_STREAM_STREAM_H
 #define TD_ENGINE_STREAM_STREAM_H
 
@@ -19,7 +19,7 @@
 #include "gpu/link_list.h"
 #include "gpu/rounds.h"
 #include "engine/stream/slots.h"
-#include "layout/lists.h"
+#include "layout/lists_file.h"
 #include "layout/compressed.h"
 
 typedef enum td_streaming_variant {
@@ -47,6 +47,8 @@ typedef struct td_streaming_shape {
     uint64_t survivor_edges;      /* room for survivors of sweeps, in edges; 0: none */
     uint64_t light_first;         /* the lightest edges, collected at the host, are swept first */
     double light;                 /* edges below this weight are light; 0: no distinction */
+    uint64_t prepared;            /* bit i: lists[i] are read from the file beside the graph (prepared.c) */
+    uint64_t prepared_words;      /* words of the prepared compressed targets */
 } td_streaming_shape;
 
 /* The layout that is cached between runs of one graph. */
@@ -70,6 +72,7 @@ typedef struct td_streaming_graph {
     bool light_pinned;
     double copy_rate, extract_rate; /* bytes per ns, measured when the layout was made */
     double device_rate;           /* the same of the device's memory */
+    uint32_t prepared_read;       /* lists that were read from files beside the graph */
 } td_streaming_graph;
 
 /* Whether push and pull use different lists. */
@@ -213,10 +216,34 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
 extern const td_gpu_layout_kind td_streaming_layout_kind;
 td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape *shape);
 void td_streaming_release(void *layout);
+td_status td_streaming_make_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
+                                      const td_streaming_shape *shape);
+
+/* prepared.c: the form of the lists (second: of the pull list) that a shape asks for; which of them lie beside the graph,
+ * so that their bits are set in the shape; whether a run then reads none of the graph's own lists. */
+td_lists_form td_streaming_form(const td_graph *graph, const td_streaming_shape *shape, bool second);
+void td_streaming_find_prepared(const td_graph *graph, td_streaming_shape *shape);
+bool td_streaming_spares_lists(const td_graph *graph, const td_streaming_shape *shape);
+
+/* Reads a prepared list; *done is false after a warning if the file cannot be used, and the graph's lists are in memory
+ * then. */
+td_status td_streaming_read_prepared(td_streaming_job *self, td_link_list *list, const td_streaming_shape *shape,
+                                     bool second, bool *done);
+
+/* The name of the layout that runs of the program read, and how it is made (engine.h). */
+td_status td_streaming_layout(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              char name[TD_SIDECAR_NAME]);
+td_status td_streaming_make_layout(const td_program *program, const td_graph *graph, const td_run_options *options,
+                                   td_prepared_file *out);
+
+/* plan.c: the lists that a run on a GPU of any size would use. */
+td_status td_streaming_wanted(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              td_streaming_shape *shape);
+
 /* prefix.c. Finds the longest prefix (*most edges of every list) whose total (*edges) is within the room. */
 typedef uint64_t (*td_streaming_degree)(const td_graph *graph, uint64_t v);
 td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree degree, uint64_t room, uint32_t *most,
-                                  uint64_t *edges);
+                                  uint64_t *edges, td_pool *pool);
 td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second);
 
 /* Uploads the resident prefix; counts the edges of every list that are lighter than a limit (lists ordered by weight);
