@@ -107,8 +107,9 @@ static td_status run(td_plan *plan, td_run **out)
     td_huge_pages(huge_pages && self->huge_pages);
     td_status status = td_plan_ended(plan, td_plan_execute(plan, out));
     td_huge_pages(huge_pages);
-    if (status != TD_OK || plan->graph->mapping == NULL) return status;
-    status = td_mapping_check(plan->graph->mapping, TD_OK);
+    if (status == TD_OK) status = td_mapping_check(plan->graph->mapping, TD_OK);
+    else return status;
+    if (status == TD_OK) td_plan_remember(plan, *out);
     if (status == TD_OK) return TD_OK;
     td_run_destroy(*out); /* values of a file that has become shorter */
     *out = NULL;

@@ -7,7 +7,7 @@
 #ifndef TD_ENGINE_ENGINE_H
 #define TD_ENGINE_ENGINE_H
 
-#include "run/run.h"
+#include "engine/estimate.h"
 
 /* A column that an engine adds to every iteration of the report. */
 typedef enum td_column_kind { TD_COLUMN_U32, TD_COLUMN_U64, TD_COLUMN_REAL, TD_COLUMN_TEXT, TD_COLUMN_LIST } td_column_kind;
@@ -41,6 +41,9 @@ typedef struct td_engine {
                                                                         * NULL: always */
     const char *(*when)(const char *setting); /* with which settings it does, as text; NULL if `applies` is */
     td_status (*check)(const td_settings *settings); /* whether they are consistent; NULL: always */
+    /* The time to the answer and the memory of a run; fails with the reason if the engine cannot run it. It opens no
+     * device. NULL: the planner does not choose the engine by itself. */
+    td_status (*estimate)(const td_case *of, td_plan_estimate *out);
     td_status (*plan)(td_plan *plan);
     td_status (*run)(const td_plan *plan, td_run *run);
     /* Called after a run of the plan; may add to a failure's message. NULL: nothing to add. */
@@ -78,6 +81,7 @@ struct td_plan {
     char note[224];             /* a message that the first run prints: a plan may be refused; empty: none */
     bool note_warns, note_printed;
     bool view_printed;          /* what the program makes of a directed graph has been printed */
+    struct td_estimates *estimates; /* of all engines (planner/choose.h), or NULL */
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
     void *shape;                /* the engine's decisions */

@@ -500,6 +500,7 @@ const td_engine td_coop_engine = {
     .limits_edges = true,
     .settings = td_coop_settings,
     .uses = td_coop_uses,
+    .estimate = td_coop_estimate,
     .plan = plan_coop,
     .run = run_plan,
     .columns = columns,

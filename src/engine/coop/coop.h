@@ -174,6 +174,7 @@ typedef struct td_coop_bytes {
     uint64_t host;     /* peak host memory besides the graph, including an emulated GPU's memory */
     bool all;          /* the graph fits on the GPU: the resident engine runs the plan */
 } td_coop_bytes;
+td_status td_coop_estimate(const td_case *of, td_plan_estimate *out); /* estimate.c */
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                        td_device *device, td_coop_bytes *out);
 

@@ -408,6 +408,7 @@ const td_engine td_stream_engine = {
     .applies = td_streaming_applies,
     .when = td_streaming_when,
     .check = td_streaming_check_settings,
+    .estimate = td_streaming_estimate,
     .plan = plan_stream,
     .run = run_stream,
     .in_effect = in_effect,
