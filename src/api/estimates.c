@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-const td_estimates *td_plan_estimates(const td_plan *plan) { return plan != NULL ? plan->estimates : NULL; }
+const td_estimates *td_plan_estimates(const td_plan *plan) { return plan != NULL ? &plan->estimates : NULL; }
 
 /* The row of the engine that the request names or that its settings are for; otherwise the least one. */
 static void choose(const td_taken *run, td_estimates *answer)
@@ -24,20 +24,18 @@ static td_status estimate(td_session *session, const char *path, const char *pro
 {
     td_status status = TD_OK;
     td_taken *run = NULL;
-    td_question *question = NULL;
+    td_question question;
     td_estimates *answer = NULL;
     TD_CHECK(TD_NEW_ZEROED(&run, 1, "request"));
     TD_TRY(td_request_take(run, session, program, request));
-    TD_TRY(TD_NEW(&question, 1, "planner"));
     TD_TRY(TD_NEW(&answer, 1, "estimates"));
-    TD_TRY(td_question_of_file(question, path, run->program, &run->options));
-    td_question_answer(question, answer);
-    td_question_advise(question, answer);
+    TD_TRY(td_question_of_file(&question, path, run->program, &run->options));
+    td_question_answer(&question, answer);
+    td_question_advise(&question, answer);
     choose(run, answer);
     *out = answer;
     answer = NULL;
 done:
-    td_free(question);
     td_free(answer);
     td_taken_free(run);
     return status;

@@ -192,7 +192,6 @@ void td_plan_destroy(td_plan *plan)
 {
     if (plan == NULL) return;
     clear(plan);
-    td_free(plan->estimates);
     td_cache_release(&plan->own_cache);
     if (plan->free_owner != NULL) plan->free_owner(plan->owner);
     td_free(plan);

@@ -81,7 +81,7 @@ struct td_plan {
     char note[224];             /* a message that the first run prints: a plan may be refused; empty: none */
     bool note_warns, note_printed;
     bool view_printed;          /* what the program makes of a directed graph has been printed */
-    struct td_estimates *estimates; /* of all engines (planner/choose.h), or NULL */
+    td_estimates estimates;     /* of all engines; none if the plan was made with one */
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
     void *shape;                /* the engine's decisions */

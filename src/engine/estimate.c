@@ -18,10 +18,17 @@ const char *td_workload_name(td_workload work)
     return names[work];
 }
 
-td_workload td_workload_of(const td_program *program)
+/* Those of any kind of weights: traits do not depend on it. */
+static const td_cpu_kernels *kernels_of(const td_program *program)
 {
     const td_cpu_kernels *k = &program->cpu[TD_WEIGHT_NONE];
     for (int kind = TD_WEIGHT_U8; k->init == NULL && kind <= TD_WEIGHT_F32; kind++) k = &program->cpu[kind];
+    return k;
+}
+
+td_workload td_workload_of(const td_program *program)
+{
+    const td_cpu_kernels *k = kernels_of(program);
     if (program->info->kind != TD_KIND_GAS) return k->samples ? TD_WORKLOAD_COMPONENTS : TD_WORKLOAD_FOREST;
     if (k->schedule == TD_SCHEDULE_PEEL) return TD_WORKLOAD_PEEL;
     if (k->schedule == TD_SCHEDULE_PRIORITY) return TD_WORKLOAD_DISTANCE;
@@ -31,7 +38,7 @@ td_workload td_workload_of(const td_program *program)
 
 double td_case_edges(const td_case *self)
 {
-    bool both = self->program->cpu[self->graph->weights].view == TD_VIEW_BOTH && !self->graph->symmetric;
+    bool both = kernels_of(self->program)->view == TD_VIEW_BOTH && !self->graph->symmetric;
     return (double)self->graph->edges * (both ? 2 : 1);
 }
 

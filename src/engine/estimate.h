@@ -93,7 +93,7 @@ double td_case_passes(const td_case *self);
 double td_case_processing(const td_case *self, const td_work_rate rates[TD_WORKLOADS]);
 double td_case_load(const td_case *self, bool maps);     /* maps: lists stay in the mapped file */
 double td_case_finish(const td_case *self);
-double td_case_slower(const td_case *self);              /* time of work on all cores over that of the default machine */
+double td_case_slower(const td_case *self); /* time of work on all cores over that of the default machine */
 void td_case_gpu(const td_case *self, td_plan_estimate *out); /* open, and the fixed parts of prepare and finish */
 bool td_case_prepared(const td_case *self, const char *layout); /* the layout lies beside the graph (store/sidecar.h) */
 
@@ -102,5 +102,18 @@ td_status td_case_check_host(const td_case *self, const td_plan_estimate *estima
 
 /* Host memory of the cpu engine: where an engine runs part of the work on the cores. */
 td_status td_case_host(const td_case *self, td_plan_estimate *out);
+
+/* Estimates of all engines, of which the planner chooses one (planner/choose.h). */
+enum { TD_MOST_ESTIMATES = 10, TD_MOST_ADVICE = 3, TD_ESTIMATE_TEXT = 192 };
+
+struct td_estimates {
+    td_plan_estimate rows[TD_MOST_ESTIMATES]; /* in the order of td_engines */
+    char refusals[TD_MOST_ESTIMATES][TD_ESTIMATE_TEXT];
+    int count;
+    int chosen; /* -1: none */
+    char why[TD_ESTIMATE_TEXT], basis[TD_ESTIMATE_TEXT];
+    char advice[TD_MOST_ADVICE][TD_ESTIMATE_TEXT];
+    int advice_count;
+};
 
 #endif

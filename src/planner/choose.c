@@ -1,6 +1,5 @@
 #include "planner/choose.h"
 
-#include "base/alloc.h"
 #include "base/names.h"
 #include "base/size.h"
 #include "device/device.h"
@@ -130,6 +129,30 @@ static void say_why(const td_question *self, td_estimates *out)
                  out->rows[out->chosen].seconds, other->engine, other->seconds);
 }
 
+const td_plan_estimate *td_estimates_of(const td_estimates *estimates, const td_engine *engine)
+{
+    for (int i = 0; estimates != NULL && i < estimates->count; i++)
+        if (td_engines[i] == engine) return &estimates->rows[i];
+    return NULL;
+}
+
+/* If no engine on the devices can run it, the cpu engine does, whichever devices are named. */
+static void fall_back(const td_question *self, td_estimates *out)
+{
+    td_question other = *self;
+    const td_plan_estimate *resident = td_estimates_of(out, &td_resident_engine);
+    int cpu = (int)(td_estimates_of(out, &td_cpu_engine) - out->rows);
+    if (out->chosen >= 0 || (self->cpu && !self->emulated)) return;
+    other.of.graph = &other.shape;
+    other.of.rates = &other.rates;
+    other.emulated = false;
+    other.cpu = true;
+    fill_row(&other, out, cpu);
+    choose_least(out);
+    if (out->chosen >= 0 && resident->refusal != NULL)
+        snprintf(out->why, sizeof out->why, "the engine resident %.*s", TD_ESTIMATE_TEXT - 24, resident->refusal);
+}
+
 void td_question_answer(td_question *self, td_estimates *out)
 {
     td_failure before;
@@ -139,6 +162,7 @@ void td_question_answer(td_question *self, td_estimates *out)
     for (; td_engines[out->count] != NULL && out->count < TD_MOST_ESTIMATES; out->count++) fill_row(self, out, out->count);
     choose_least(out);
     say_why(self, out);
+    fall_back(self, out);
     say_basis(self, out);
     td_failure_set(&before);
 }
@@ -156,13 +180,6 @@ const td_engine *td_estimates_engine(const td_estimates *estimates)
     return estimates->chosen >= 0 ? td_engines[estimates->chosen] : NULL;
 }
 
-const td_plan_estimate *td_estimates_of(const td_estimates *estimates, const td_engine *engine)
-{
-    for (int i = 0; estimates != NULL && i < estimates->count; i++)
-        if (td_engines[i] == engine) return &estimates->rows[i];
-    return NULL;
-}
-
 void td_estimates_choose(td_estimates *estimates, const td_engine *engine)
 {
     for (int i = 0; i < estimates->count; i++) {
@@ -176,13 +193,11 @@ void td_estimates_choose(td_estimates *estimates, const td_engine *engine)
 static td_plan_estimate best_of(td_question question)
 {
     td_plan_estimate best = {0};
-    td_estimates *other = NULL;
+    td_estimates other;
     question.of.graph = &question.shape;
     question.of.rates = &question.rates;
-    if (TD_NEW(&other, 1, "estimates") != TD_OK) return best;
-    td_question_answer(&question, other);
-    if (other->chosen >= 0) best = other->rows[other->chosen];
-    td_free(other);
+    td_question_answer(&question, &other);
+    if (other.chosen >= 0) best = other.rows[other.chosen];
     return best;
 }
 

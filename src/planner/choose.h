@@ -10,17 +10,7 @@
 #include "engine/engine.h"
 #include "planner/history.h"
 
-enum { TD_MOST_ESTIMATES = 12, TD_MOST_ADVICE = 4, TD_MOST_PAST = 16, TD_ESTIMATE_TEXT = 224 };
-
-struct td_estimates {
-    td_plan_estimate rows[TD_MOST_ESTIMATES]; /* in the order of td_engines */
-    char refusals[TD_MOST_ESTIMATES][TD_ESTIMATE_TEXT];
-    int count;
-    int chosen; /* -1: none */
-    char why[TD_ESTIMATE_TEXT], basis[TD_ESTIMATE_TEXT];
-    char advice[TD_MOST_ADVICE][TD_ESTIMATE_TEXT];
-    int advice_count;
-};
+enum { TD_MOST_PAST = 16 };
 
 typedef struct td_question {
     td_case of;           /* first: engines get this part */

@@ -176,20 +176,17 @@ const td_engine *td_engine_choose(const char *engine, const char *devices, const
 const td_engine *td_engine_expected(const char *engine, const td_program *program, const td_run_options *options,
                                     const char *path)
 {
-    td_question *question = NULL;
-    td_estimates *answer = NULL;
+    td_question question;
+    td_estimates answer;
     td_failure before;
     const td_engine *first = td_engine_choose(engine, options->devices, options->settings);
     if (!is_auto(engine) || sets(options->settings, first->name)) return first;
     td_failure_keep(&before);
     const td_engine *found = &td_cpu_engine;
-    if (TD_NEW(&question, 1, "planner") == TD_OK && TD_NEW(&answer, 1, "planner") == TD_OK &&
-        td_question_of_file(question, path, program, options) == TD_OK) {
-        td_question_answer(question, answer);
-        if (answer->chosen >= 0) found = td_estimates_engine(answer);
+    if (td_question_of_file(&question, path, program, options) == TD_OK) {
+        td_question_answer(&question, &answer);
+        if (answer.chosen >= 0) found = td_estimates_engine(&answer);
     }
-    td_free(question);
-    td_free(answer);
     td_failure_set(&before);
     return found;
 }
@@ -197,7 +194,7 @@ const td_engine *td_engine_expected(const char *engine, const td_program *progra
 /* The cpu engine runs what no GPU engine can, whichever devices are named. */
 static td_status fall_back(td_plan *plan, const td_engine *last)
 {
-    const td_plan_estimate *row = td_estimates_of(plan->estimates, last);
+    const td_plan_estimate *row = td_estimates_of(&plan->estimates, last);
     if (row != NULL && row->refusal != NULL)
         snprintf(plan->why, sizeof plan->why, "the engine %s %s", row->engine, row->refusal);
     return td_plan_with(plan, &td_cpu_engine);
@@ -220,7 +217,7 @@ static bool is_refused(td_plan *plan, td_status status, char reason[TD_ESTIMATE_
 /* The engine with the least estimate whose plan fits. A stream or coop plan says why not all edges are on the GPU. */
 static td_status choose(td_plan *plan)
 {
-    td_estimates *answer = plan->estimates;
+    td_estimates *answer = &plan->estimates;
     const td_engine *engine, *last = &td_resident_engine;
     const td_plan_estimate *resident = td_estimates_of(answer, &td_resident_engine);
     char reason[TD_ESTIMATE_TEXT];
@@ -237,16 +234,12 @@ static td_status choose(td_plan *plan)
 }
 
 /* Estimates of all engines, with what would change the choice. */
-static td_status consider(td_plan *plan, const char *engine)
+static void consider(td_plan *plan, const char *engine)
 {
-    td_question *question = NULL;
-    TD_CHECK(TD_NEW(&plan->estimates, 1, "estimates"));
-    TD_CHECK(TD_NEW(&question, 1, "planner"));
-    td_question_of_graph(question, plan->program, plan->graph, &plan->options, plan->free_bytes);
-    td_question_answer(question, plan->estimates);
-    if (is_auto(engine)) td_question_advise(question, plan->estimates);
-    td_free(question);
-    return TD_OK;
+    td_question question;
+    td_question_of_graph(&question, plan->program, plan->graph, &plan->options, plan->free_bytes);
+    td_question_answer(&question, &plan->estimates);
+    if (is_auto(engine)) td_question_advise(&question, &plan->estimates);
 }
 
 static td_status make_with(td_plan *plan, const char *engine)
@@ -266,10 +259,10 @@ static td_status make_with(td_plan *plan, const char *engine)
 
 static td_status make(td_plan *plan, const char *engine)
 {
-    TD_CHECK(consider(plan, engine));
+    consider(plan, engine);
     TD_CHECK(make_with(plan, engine));
-    td_estimates_choose(plan->estimates, plan->engine);
-    snprintf(plan->estimates->why, sizeof plan->estimates->why, "%s", plan->why);
+    td_estimates_choose(&plan->estimates, plan->engine);
+    snprintf(plan->estimates.why, sizeof plan->estimates.why, "%s", plan->why);
     return TD_OK;
 }
 

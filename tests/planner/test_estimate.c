@@ -11,7 +11,8 @@
 /* Graphs by their counts: k25 of `tandem gen k25`, the lab's web, and a small one. */
 static td_graph k25 = {.vertices = 1 << 25, .edges = 1047000000, .symmetric = true, .weights = TD_WEIGHT_U8,
                        .weight_min = 1, .weight_max = 100, .ids_sorted = true};
-static td_graph web = {.vertices = 20000000, .edges = 486000000, .weights = TD_WEIGHT_U8, .weight_min = 1,
+static uint64_t some[1]; /* stands for an in-adjacency */
+static td_graph web = {.in = {.offsets = some}, .vertices = 20000000, .edges = 486000000, .weights = TD_WEIGHT_U8, .weight_min = 1,
                        .weight_max = 100, .ids_sorted = true};
 static td_graph k20 = {.vertices = 1 << 20, .edges = 31400000, .symmetric = true, .weights = TD_WEIGHT_U8,
                        .weight_min = 1, .weight_max = 100, .ids_sorted = true};
@@ -126,7 +127,7 @@ TEST(more_memory_on_the_gpu_is_never_worse_and_what_does_not_fit_is_not_chosen)
                 before = now;
             }
         }
-    CHECK(changes > 5); /* memory does decide */
+    CHECK(changes > 5); /* memory decides */
 }
 
 TEST(an_engine_without_memory_is_refused_with_the_reason)

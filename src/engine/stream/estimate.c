@@ -19,19 +19,22 @@ static const struct crossing {
     [TD_WORKLOAD_SPREAD] = {1, false},
 };
 
-/* Bytes of edges that have no room on the GPU. */
-static double missing_bytes(const td_case *of, const td_streaming_bytes *bytes)
+/* Bytes of edges that have no room on the GPU. What else is there is counted as in the resident engine, whatever the
+ * division of the room, so that more room is never worse. */
+static double missing_bytes(const td_case *of, const td_streaming_bytes *bytes, const td_gpu_bytes *need)
 {
     double cap = of->options->gpu_edges, edges = (double)bytes->edges, room = edges;
-    if (of->gpu_room < bytes->vertices + bytes->edges) room = (double)of->gpu_room - (double)bytes->vertices;
+    double besides = (double)(need->graph - need->edges + need->program);
+    if ((double)of->gpu_room < besides + edges) room = (double)of->gpu_room - besides;
+    if (room < 0) room = 0;
     double allowed = cap <= 0 ? edges : cap <= 1 ? cap * edges : cap;
     return edges - (room < allowed ? room : allowed);
 }
 
-static double processing(const td_case *of, const td_streaming_bytes *bytes)
+static double processing(const td_case *of, const td_streaming_bytes *bytes, const td_gpu_bytes *need)
 {
     const struct crossing *crossing = &crossings[td_workload_of(of->program)];
-    double resident = td_case_processing(of, of->rates->gpu), missing = missing_bytes(of, bytes);
+    double resident = td_case_processing(of, of->rates->gpu), missing = missing_bytes(of, bytes, need);
     double crosses = missing > 0 ? td_case_passes(of) * missing * crossing->share / of->rates->link : 0;
     if (!crossing->beside) return resident + crosses;
     return crosses > resident ? crosses : resident;
@@ -39,13 +42,13 @@ static double processing(const td_case *of, const td_streaming_bytes *bytes)
 
 /* A layout that lies beside the graph is read at the rate of the graph itself. What goes to the GPU is counted as if all
  * edges did, so that more room on the GPU is never worse. */
-static double prepare(const td_case *of, const td_streaming_bytes *bytes)
+static double prepare(const td_case *of, const td_streaming_bytes *bytes, const td_gpu_bytes *need)
 {
     if (of->cached(of, "stream")) return 0;
     double lists = td_case_prepared(of, "stream")
                        ? (double)bytes->edges / of->rates->load
                        : td_case_edges(of) * prepares[td_workload_of(of->program)] * td_case_slower(of);
-    return lists + (double)(bytes->edges + bytes->vertices) / of->rates->upload +
+    return lists + (double)(need->graph + need->program) / of->rates->upload +
            of->graph->vertices * of->rates->tables[td_workload_of(of->program)];
 }
 
@@ -53,15 +56,17 @@ td_status td_streaming_estimate(const td_case *of, td_plan_estimate *out)
 {
     td_streaming_bytes bytes;
     td_streaming_shape shape;
+    td_gpu_bytes need;
     TD_CHECK(td_streaming_check_request(of->program, of->options));
     TD_CHECK(td_streaming_plan(of->program, of->graph, of->options, of->gpu_room, &bytes, &shape));
+    TD_CHECK(td_gpu_count_bytes(of->program, of->graph, of->options, &td_gpu_default_choice, &need));
     if (bytes.all) return td_fail(TD_UNSUPPORTED, "the graph fits on the GPU, so the resident engine runs it");
     out->host_graph = of->graph_bytes;
     out->host_program = bytes.edges + of->graph->vertices * sizeof(uint64_t); /* pinned lists, results */
     out->device = bytes.on_device + bytes.vertices;
     out->load = td_case_load(of, false);
-    out->prepare = prepare(of, &bytes);
-    out->processing = processing(of, &bytes);
+    out->prepare = prepare(of, &bytes, &need);
+    out->processing = processing(of, &bytes, &need);
     out->finish = td_case_finish(of);
     td_case_gpu(of, out);
     return td_case_check_host(of, out);
