@@ -344,7 +344,7 @@ static td_status print_row(bench *b, const char *graph, const char *program, con
     if (chosen == NULL || best == NULL || chosen->seconds <= 0) return TD_OK;
     report_row(b, chosen, best);
     if (!td_report_leaves_stdout(&b->settings->common)) return TD_OK;
-    printf("%-10s %-10s %-6s %8.3f %-9s %8.3f %-9s %6.2fx %6.2fx\n", graph, program, limit->name, chosen->seconds,
+    printf("%-9s %-9s %-6s %8.3f %-9s %8.3f %-9s %5.2fx %5.2fx\n", graph, program, limit->name, chosen->seconds,
            chosen->ran, best->seconds, best->engine, chosen->seconds / best->seconds,
            chosen->predicted > 0 ? chosen->predicted / chosen->seconds : 0);
     return TD_OK;
@@ -457,7 +457,7 @@ static td_status measure_all(bench *b)
     TD_CHECK(each_graph(b, true));
     td_progress_end();
     if (td_report_leaves_stdout(&b->settings->common))
-        printf("%-10s %-10s %-6s %8s %-9s %8s %-9s %7s %7s\n", "graph", "program", "memory", "auto, s", "", "best, s", "",
+        printf("%-9s %-9s %-6s %8s %-9s %8s %-9s %6s %6s\n", "graph", "program", "memory", "auto, s", "", "best, s", "",
                "ratio", "pred.");
     if (b->json != NULL) td_json_array(b->json, "figures");
     TD_CHECK(each_graph(b, false));

@@ -6,6 +6,7 @@
 #include "output.h"
 #include "plan_text.h"
 #include "report.h"
+#include "run_text.h"
 #include "standard_input.h"
 
 #include "base/alloc.h"
@@ -51,7 +52,7 @@ static td_status fill_request(planning *self, td_request *out)
 {
     const plan_settings *s = self->settings;
     td_program_facts facts = {.size = sizeof facts};
-    TD_CHECK(td_program_describe(self->program, &facts));
+    if (td_program_describe(self->program, &facts) != TD_OK) return td_unknown_program(self->program, self->path);
     TD_CHECK(td_settings_list(&s->set, &self->set));
     *out = (td_request){.size = sizeof *out, .has_iterations = s->iterations > 0, .iterations = (uint32_t)s->iterations,
                         .has_tolerance = s->tolerance >= 0, .tolerance = s->tolerance, .engine = s->engine,

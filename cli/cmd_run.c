@@ -115,12 +115,6 @@ typedef struct job {
     double seconds[MOST_REPEATS];
 } job;
 
-static const char *program_name(const void *unused, int index)
-{
-    (void)unused;
-    return td_program_name(index);
-}
-
 /* Checks that need no graph. */
 
 /* A key may be given once, like any option. */
@@ -203,21 +197,11 @@ static td_status fill_request(job *self)
     return td_gpu_edges_parse(s->gpu_edges, &self->request.gpu_edges);
 }
 
-static td_status unknown_program(const char *word, const char *path)
-{
-    if (td_program_summary(path) != NULL)
-        return td_fail(TD_USAGE, "'%s' is no program; the program comes first: tandem run %s %s", word, path, word);
-    if (strcmp(word, "scc") == 0)
-        return td_see("programs", td_fail(TD_USAGE, "there is no program for strongly connected components; wcc finds the "
-                                          "weakly connected ones"));
-    return td_fail_unknown("program", word, "programs", program_name, NULL);
-}
-
 static td_status check_line(job *self)
 {
     const run_settings *s = self->settings;
     self->facts.size = sizeof self->facts;
-    if (td_program_describe(self->program, &self->facts) != TD_OK) return unknown_program(self->program, self->path);
+    if (td_program_describe(self->program, &self->facts) != TD_OK) return td_unknown_program(self->program, self->path);
     TD_CHECK(fill_request(self));
     TD_CHECK(td_request_check(self->session, self->program, &self->request));
     if (s->verify && !td_program_verifies(self->program))

@@ -116,13 +116,12 @@ static const td_plan_estimate *runner_up(const td_estimates *out)
 static void say_why(const td_question *self, td_estimates *out)
 {
     const td_plan_estimate *other = runner_up(out);
+    char named[TD_ESTIMATE_TEXT];
     if (out->chosen < 0) snprintf(out->why, sizeof out->why, "no engine can run it");
     else if (self->emulated || (self->named && !self->cpu && other == NULL))
         snprintf(out->why, sizeof out->why, "a GPU is among %s", td_named("devices"));
     else if (!td_engines[out->chosen]->needs_gpu && self->no_gpu != NULL)
-        snprintf(out->why, sizeof out->why, "%s", self->no_gpu);
-    else if (!td_engines[out->chosen]->needs_gpu && !self->named && !self->of.gpu)
-        snprintf(out->why, sizeof out->why, "no GPU among %s", td_named("devices"));
+        snprintf(out->why, sizeof out->why, "%s", td_names_in(self->no_gpu, named, sizeof named));
     else if (other == NULL) snprintf(out->why, sizeof out->why, "the only engine that can run it");
     else
         snprintf(out->why, sizeof out->why, "the least time to the answer: about %.3g s; %s would take %.3g s",

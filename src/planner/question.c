@@ -73,6 +73,7 @@ static void begin(td_question *self, const td_program *program, const td_run_opt
     self->cpu = devices == NULL || (lists(devices, "cpu") && !self->emulated);
     self->ask_cuda = devices == NULL;
     self->of.gpu = self->named;
+    if (devices != NULL && !self->named) self->no_gpu = "no GPU among {devices}";
 }
 
 /* Bytes that a run may use on the GPU: of the open one, or as far as it is known without opening it. */
