@@ -15,7 +15,7 @@ awk '/^    (#include|static )/ && !inside { n++; inside = 1 }
      inside && /^[^ ]/ { inside = 0 }
      inside { print substr($0, 5) > n ".c" }' "$page"
 count=$(ls [0-9]*.c | wc -l)
-equal "$count" 6 'snippets on the page'
+equal "$count" 7 'snippets on the page'
 
 compile() { # FILE
     if "$cc" "${flags[@]}" "$1.c" -ltandem -o "$1" 2>log; then good; else bad "$1.c: $(cat log)"; fi
@@ -48,6 +48,7 @@ use() { # NUMBER CALL
 for number in $(seq 2 "$count"); do
     case $(sed -n '1s/.* \([a-z_]*\)(.*/\1/p' $number.c) in
     run_if_it_fits) use $number 'run_if_it_fits(session, graph, &result)'; contains "$seen" ' bytes' "$seen" ;;
+    print_estimates) use $number 'print_estimates(session, graph)'; contains "$seen" 's, chosen' "$seen" ;;
     print_cut) use $number 'print_cut(session, graph)'; contains "$seen" '% cut, balance' "$seen" ;;
     run_within) use $number 'td_session_set_budget(session, 1000) == TD_OK ? run_within(session, graph, 1 << 30, &result) : TD_INTERNAL' ;;
     print_neighbours) use $number 'print_neighbours(graph, "a")'; equal "$seen" "$(printf 'a -> b\na -> c')" 'neighbours' ;;
