@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double LEAST_GAIN = 0.9; /* advice is given where it saves a tenth */
+static const double LEAST_GAIN = 0.9; /* advice is given where it saves a tenth, */
+static const double LEAST_WORK = 1e-3; /* and where processing takes a millisecond */
 
 static double seconds_of(const td_plan_estimate *row, uint64_t runs)
 {
@@ -262,7 +263,7 @@ static void advise_runs(const td_question *self, td_estimates *out, const td_pla
 void td_question_advise(const td_question *self, td_estimates *out)
 {
     td_failure before;
-    if (out->chosen < 0) return;
+    if (out->chosen < 0 || out->rows[out->chosen].processing < LEAST_WORK) return;
     td_failure_keep(&before);
     td_plan_estimate chosen = out->rows[out->chosen];
     if (!self->emulated) advise_memory(self, out, &chosen);

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <sys/mman.h>
 
 /* Graphs by their counts: k25 of `tandem gen k25`, the lab's web, and a small one. */
 static td_graph k25 = {.vertices = 1 << 25, .edges = 1047000000, .symmetric = true, .weights = TD_WEIGHT_U8,
@@ -174,6 +175,17 @@ TEST(loading_and_preparing_are_shared_by_several_runs)
     CHECK_STR(td_engines[s.answer.chosen]->name, "resident");
 }
 
+/* The GPU's context is made while the file is read. */
+TEST(loading_hides_the_opening_of_the_gpu)
+{
+    scene s = {.options = {.gpu_edges = 0.25}};
+    ask(&s, &k25, "bfs", h200);
+    CHECK(row_of(&s, "stream")->load > td_rates_default.context && row_of(&s, "stream")->open == 0);
+    ask(&s, &k20, "bfs", h200);
+    const td_plan_estimate *row = row_of(&s, "stream");
+    CHECK(row->open > 0 && fabs(row->open + row->load - td_rates_default.context) < 1e-9);
+}
+
 TEST(a_graph_in_memory_is_not_loaded_again)
 {
     scene s = {0};
@@ -268,9 +280,16 @@ TEST(probes_of_damaged_lists_stay_inside)
 {
     uint64_t offsets[] = {0, 3, 2, UINT64_MAX, 4};
     uint32_t targets[] = {1, 4000000000u, 2, 3};
-    td_graph graph = {.vertices = 4, .edges = 4, .out = {.offsets = offsets, .targets = targets}};
-    double rounds = td_probe_rounds(&graph, 0);
-    CHECK(rounds >= 0 && rounds <= 4);
+    const size_t page = 4096; /* the lists end where memory does */
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED && mprotect(memory + page, page, PROT_NONE) == 0);
+    void *end = memcpy(memory + page - sizeof targets, targets, sizeof targets);
+    td_graph graph = {.vertices = 4, .edges = 4, .out = {.offsets = offsets, .targets = end}};
+    for (uint32_t source = 0; source < 4; source++) {
+        double rounds = td_probe_rounds(&graph, source);
+        CHECK(rounds >= 0 && rounds <= 4);
+    }
+    CHECK(munmap(memory, 2 * page) == 0);
 }
 
 /* Rates. */
