@@ -262,15 +262,16 @@ static td_status measure_limit(bench *b, const char *graph, const char *program,
 }
 
 /* Calls `each` for every program and limit of a graph; shards count these. */
-static td_status each_row(bench *b, const char *graph,
-                          td_status (*each)(bench *b, const char *graph, const char *program, const struct limit *limit))
+typedef td_status (*row_fn)(bench *b, const char *graph, const char *program, const struct limit *limit);
+static td_status each_row(bench *b, const char *graph, row_fn each)
 {
     const char *list = b->settings->programs != NULL ? b->settings->programs : default_programs;
     for (const char *at = list; *at != '\0'; at += strspn(at, ",")) {
         char program[NAME];
         size_t length = strcspn(at, ",");
         snprintf(program, sizeof program, "%.*s", (int)length, at);
-        if (td_program_named(program) == NULL) return td_fail(TD_USAGE, "--programs %s: there is no program '%s'", list, program);
+        if (td_program_named(program) == NULL)
+            return td_fail(TD_USAGE, "--programs %s: there is no program '%s'", list, program);
         at += length;
         for (int l = 0; l < LIMITS; l++)
             if (b->gpu || !limits[l].gpu) TD_CHECK(each(b, graph, program, &limits[l]));
@@ -423,7 +424,9 @@ static td_status set_up(bench *b)
     b->tool[length] = '\0';
     b->own_folder = s->folder == NULL;
     if (s->folder != NULL) snprintf(b->folder, sizeof b->folder, "%s", s->folder);
-    else snprintf(b->folder, sizeof b->folder, "%s/tandem-answer-XXXXXX", base != NULL && base[0] != '\0' ? base : "/tmp");
+    else
+        snprintf(b->folder, sizeof b->folder, "%s/tandem-answer-XXXXXX",
+                 base != NULL && base[0] != '\0' ? base : "/tmp");
     if (b->own_folder && mkdtemp(b->folder) == NULL) {
         b->own_folder = false;
         return td_fail_errno(TD_IO, errno, "cannot make %s (TMPDIR)", b->folder);

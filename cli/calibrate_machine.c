@@ -1,5 +1,5 @@
-/* The machine part of `tandem calibrate`: what loading, every kind of work and finishing take here, on a Kronecker graph
- * and, for the cost of a round, on a grid; on the CPU, and on a GPU if there is one. */
+/* The machine part of `tandem calibrate`: what loading, every kind of work and finishing take here, on a Kronecker
+ * graph and, for the cost of a round, on a grid; on the CPU, and on a GPU if there is one. */
 #include "calibrate.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
 /* `tandem calibrate`: measures what is measured once. The rates of this machine, by which the planner estimates
- * (calibrate_machine.c); and, for several GPUs, trains the cost models of devices (multi.cost=model) on logged iterations of generated and given
- * graphs, and stores them where later runs find them. */
+ * (calibrate_machine.c); and, for several GPUs, trains the cost models of devices (multi.cost=model) on logged
+ * iterations of generated and given graphs. Both are stored where later runs find them. */
 #include "calibrate.h"
 #include "command.h"
 #include "output.h"
@@ -347,8 +347,8 @@ static td_status machine_file(const calibrate_settings *s, char path[TD_DATA_PAT
         return td_place_check(path);
     }
     if (s->devices != NULL && strstr(s->devices, "emu") != NULL)
-        return td_fail(TD_USAGE, "--machine --devices %s: the emulator's times are not those of a GPU; -o names a file for "
-                       "them", s->devices);
+        return td_fail(TD_USAGE, "--machine --devices %s: the emulator's times are not those of a GPU; -o names a file "
+                       "for them", s->devices);
     if (!td_data_own(folder) || !td_rates_path(path))
         return td_fail(TD_INVALID, "neither XDG_DATA_HOME nor HOME names a folder for the rates; -o names a file");
     return td_data_make_folder(folder);
@@ -416,10 +416,12 @@ const td_command td_cmd_calibrate = {
     .settings_bytes = sizeof(calibrate_settings),
     .run = run_calibrate,
     .details =
-        "Without --devices, or with --machine: measures how fast this machine loads a graph, processes the edges of every "
-        "kind of program and finishes, and the same of its GPU, if it has one; takes half a minute on two cores. The rates "
-        "go to the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where 'tandem plan' and every run find them.\n"
-        "With --devices that name several GPUs: runs bfs, sssp, labels, wcc and pagerank on generated graphs of seven families, and on the graphs given, every "
+        "Without --devices, or with --machine: measures how fast this machine loads a graph, processes the edges of "
+        "every kind of program and finishes, and the same of its GPU, if it has one; takes half a minute on two cores. "
+        "The rates go to the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where 'tandem plan' and every run "
+        "find them.\n"
+        "With --devices that name several GPUs: runs bfs, sssp, labels, wcc and pagerank on generated graphs of seven "
+        "families, and on the graphs given, every "
         "fragment on its own GPU, and logs what iterations take. A polynomial of degree 4 over the degrees of a frontier "
         "(mean, range, Gini coefficient, entropy) is trained on that, one for each kind of work: pushes, gather-sums, "
         "sweeps.\n"

@@ -1,5 +1,5 @@
-/* `tandem plan`: the engines that could run a program on a graph file, with the time and the memory that each would take,
- * the choice, and what would change it. Nothing is loaded, and no device is opened. */
+/* `tandem plan`: the engines that could run a program on a graph file, with the time and the memory that each would
+ * take, the choice, and what would change it. Nothing is loaded, and no device is opened. */
 #include "command.h"
 #include "gpu_edges.h"
 #include "info_paths.h"
@@ -102,12 +102,13 @@ const td_command td_cmd_plan = {
     .defaults = &defaults,
     .run = run_plan,
     .details =
-        "Prints every engine with the expected time to the answer and its phases, memory of the host and of the GPU, or "
-        "the reason why it cannot run; the star marks the engine that 'tandem run' would choose. The lines below say why, "
-        "and what would change the choice. Only the file's header and a few lists are read, and no device is opened.\n"
-        "Times are estimated from rates of this machine, which 'tandem calibrate' measures once (without it: those of a "
-        "machine with 16 cores and an H200, converted to the number of threads), and from earlier runs on the same file. "
-        "docs/guide/planning.md describes the model.",
+        "Prints every engine with the expected time to the answer and its phases, memory of the host and of the GPU, "
+        "or the reason why it cannot run; the star marks the engine that 'tandem run' would choose. The lines below say "
+        "why, and what would change the choice. Only the file's header and a few lists are read, and no device is "
+        "opened.\n"
+        "Times are estimated from rates of this machine, which 'tandem calibrate' measures once (without it: those of "
+        "a machine with 16 cores and an H200, converted to the number of threads), and from earlier runs on the same "
+        "file. docs/guide/planning.md describes the model.",
     .examples = "tandem plan sssp g.tg\n"
                 "tandem plan pagerank g.tg --repeat 10 --gpu-memory 8G\n"
                 "tandem plan bfs g.tg --devices cpu --json",

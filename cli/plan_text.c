@@ -53,7 +53,8 @@ void td_estimates_print(const td_estimates *estimates)
     for (int i = 0; td_estimates_row(estimates, i, &row) == TD_OK; i++) print_row(&row);
     printf("\n");
     td_print_wrapped(td_estimates_why(estimates), 0, TD_TEXT_WIDTH);
-    for (int i = 0; (advice = td_estimates_advice(estimates, i)) != NULL; i++) td_print_wrapped(advice, 0, TD_TEXT_WIDTH);
+    for (int i = 0; (advice = td_estimates_advice(estimates, i)) != NULL; i++)
+        td_print_wrapped(advice, 0, TD_TEXT_WIDTH);
     td_print_wrapped(td_estimates_basis(estimates), 0, TD_TEXT_WIDTH);
 }
 

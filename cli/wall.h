@@ -15,7 +15,7 @@ typedef struct td_wall {
     const char *engine;             /* that ran */
 } td_wall;
 
-void td_wall_show(const td_wall *wall);                /* a line on standard error; with --verbose another one of what was expected */
+void td_wall_show(const td_wall *wall);                /* a line on standard error; if verbose, what was expected */
 void td_wall_json(td_json *json, const td_wall *wall); /* the key "wall", which adds to "times" */
 
 #endif

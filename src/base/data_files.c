@@ -55,7 +55,8 @@ bool td_data_cache(char path[TD_DATA_PATH]) { return user_folder(path, "XDG_CACH
 td_status td_data_make_folder(const char *path)
 {
     char at[TD_DATA_PATH];
-    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) return td_fail(TD_LIMIT, "the path %s is too long", path);
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at)
+        return td_fail(TD_LIMIT, "the path %s is too long", path);
     for (char *slash = strchr(at + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash != NULL) *slash = '\0';
         int failed = mkdir(at, 0777) != 0 && errno != EEXIST ? errno : 0;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static const double GPU_LAUNCHES = 3e-4; /* processing on a GPU takes no less: launches, and a copy that is waited for */
+static const double GPU_LAUNCHES = 3e-4; /* processing on a GPU takes no less: launches, a copy that is waited for */
 
 const char *td_workload_name(td_workload work)
 {
@@ -116,8 +116,9 @@ td_status td_case_check_host(const td_case *self, const td_plan_estimate *estima
 {
     char needs[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
     uint64_t graph = self->loaded == TD_LOADED_MEMORY ? 0 : estimate->host_graph;
-    if (graph + estimate->host_program <= self->host_free) return TD_OK;
-    return td_fail(TD_NO_MEMORY, "needs %s of memory, and %s are free", td_format_size(needs, graph + estimate->host_program),
+    uint64_t all = graph + estimate->host_program;
+    if (all <= self->host_free) return TD_OK;
+    return td_fail(TD_NO_MEMORY, "needs %s of memory, and %s are free", td_format_size(needs, all),
                    td_format_size(has, self->host_free));
 }
 

@@ -159,7 +159,8 @@ void td_question_answer(td_question *self, td_estimates *out)
     td_failure_keep(&before);
     *out = (td_estimates){.chosen = -1};
     ask_for_gpu(self);
-    for (; td_engines[out->count] != NULL && out->count < TD_MOST_ESTIMATES; out->count++) fill_row(self, out, out->count);
+    for (; td_engines[out->count] != NULL && out->count < TD_MOST_ESTIMATES; out->count++)
+        fill_row(self, out, out->count);
     choose_least(out);
     say_why(self, out);
     fall_back(self, out);
@@ -204,7 +205,8 @@ static td_plan_estimate best_of(td_question question)
 static void advise(td_estimates *out, const char *text, const td_plan_estimate *row)
 {
     if (out->advice_count == TD_MOST_ADVICE) return;
-    snprintf(out->advice[out->advice_count++], TD_ESTIMATE_TEXT, "with %s: %s, %.3g s", text, row->engine, row->seconds);
+    snprintf(out->advice[out->advice_count++], TD_ESTIMATE_TEXT, "with %s: %s, %.3g s", text, row->engine,
+             row->seconds);
 }
 
 /* What the resident engine would need on the GPU. */

@@ -27,8 +27,7 @@ static td_status check_engine(const char *name)
     return td_fail(TD_USAGE, "unknown engine '%s'; there are %s", name, names);
 }
 
-/* Whether a list of devices has a name with this prefix. */
-static bool lists(const char *devices, const char *beginning)
+bool td_plan_lists(const char *devices, const char *beginning)
 {
     for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
@@ -42,7 +41,7 @@ static td_status check_gpu(const char *engine, const char *devices)
 {
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
     if (found == NULL || !found->needs_gpu) return TD_OK;
-    if (devices != NULL && !lists(devices, "cuda") && !lists(devices, "emu"))
+    if (devices != NULL && !td_plan_lists(devices, "cuda") && !td_plan_lists(devices, "emu"))
         return td_fail(TD_USAGE, "{devices} %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
                        engine);
     td_status status = devices == NULL ? td_devices_check("cuda:0") : TD_OK;
@@ -54,7 +53,7 @@ td_status td_plan_check(const char *engine, const char *devices)
 {
     TD_CHECK(check_engine(engine));
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
-    if (found != NULL && found->uses_devices == TD_USES_CPU && devices != NULL && !lists(devices, "cpu"))
+    if (found != NULL && found->uses_devices == TD_USES_CPU && devices != NULL && !td_plan_lists(devices, "cpu"))
         return td_fail(TD_USAGE,
                        "{engine} %s and {devices} %s: the %s engine runs on the device cpu; {engine} resident uses a "
                        "GPU", engine, devices, engine);
@@ -168,7 +167,7 @@ const td_engine *td_engine_choose(const char *engine, const char *devices, const
     if (!is_auto(engine)) return td_engine_named(engine);
     for (int i = 0; td_engines[i] != NULL; i++)
         if (sets(settings, td_engines[i]->name)) return td_engines[i];
-    bool gpu = devices != NULL ? lists(devices, "cuda") || lists(devices, "emu")
+    bool gpu = devices != NULL ? td_plan_lists(devices, "cuda") || td_plan_lists(devices, "emu")
                                : td_device_kind_present(TD_DEVICE_CUDA, NULL);
     return gpu ? &td_resident_engine : &td_cpu_engine;
 }

@@ -22,8 +22,8 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
                        const td_run_options *options);
 
 /* The engine for a name. "auto" or NULL: the engine whose settings are given; else resident if the devices (NULL: all)
- * include a GPU; else cpu. It decides whose settings are allowed; when the graph is known, td_plan_make may choose another
- * one. */
+ * include a GPU; else cpu. It decides whose settings are allowed; when the graph is known, td_plan_make may choose
+ * another one. */
 const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings);
 
 /* The engine that td_plan_make will choose for a file, before it is read: by the estimates of its header
@@ -54,6 +54,9 @@ td_status td_plan_ended(const td_plan *plan, td_status status);
 
 /* Keeps the figures of a run for later plans (planner/history.h). */
 void td_plan_remember(const td_plan *plan, const td_run *run);
+
+/* Whether a list of devices has a name with this prefix; NULL has none. */
+bool td_plan_lists(const char *devices, const char *beginning);
 
 void td_plan_say_disk(td_plan *plan); /* states why the edges stay on disk, for td_plan_make (plan_disk.c) */
 

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "device/device.h"
 #include "gpu/set.h"
+#include "planner/plan.h"
 #include "planner/probe.h"
 #include "planner/rates.h"
 #include "run/precision.h"
@@ -23,20 +24,11 @@ static const double USABLE = 0.97;
 /* Text files: bytes of a line, vertices of an edge, for want of better. */
 enum { LINE_BYTES = 12, EDGES_OF_VERTEX = 16, COMPRESSION = 4 };
 
-static bool lists(const char *devices, const char *beginning)
-{
-    for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, beginning, strlen(beginning)) == 0) return true;
-    }
-    return false;
-}
-
 uint64_t td_question_how(const td_run_options *options)
 {
     char text[512];
-    int used = snprintf(text, sizeof text, "%d %llu %g %s %g", (int)options->mode, (unsigned long long)options->gpu_memory,
-                        options->gpu_edges, options->devices != NULL ? options->devices : "",
+    int used = snprintf(text, sizeof text, "%d %llu %g %s %g", (int)options->mode,
+                        (unsigned long long)options->gpu_memory, options->gpu_edges, options->devices != NULL ? options->devices : "",
                         options->has_tolerance ? options->tolerance : -1);
     for (uint64_t i = 0; options->settings != NULL && i < options->settings->count && used < (int)sizeof text; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, " %s=%s", options->settings->keys[i],
@@ -51,7 +43,8 @@ static bool cached(const td_case *of, const char *engine)
     const td_cache *cache = of->options->cache;
     for (int i = 0; cache != NULL && self->graph != NULL && i < TD_LAYOUTS; i++) {
         const td_gpu_layout *layout = cache->layouts[i].state;
-        if (layout != NULL && strcmp(cache->layouts[i].engine, engine) == 0 && layout->graph == self->graph) return true;
+        bool same = layout != NULL && layout->graph == self->graph;
+        if (same && strcmp(cache->layouts[i].engine, engine) == 0) return true;
     }
     return false;
 }
@@ -69,8 +62,8 @@ static void begin(td_question *self, const td_program *program, const td_run_opt
     td_rates_find(&self->rates, threads_of(options));
     self->how = td_question_how(options);
     self->named = td_gpu_is_named(devices);
-    self->emulated = lists(devices, "emu");
-    self->cpu = devices == NULL || (lists(devices, "cpu") && !self->emulated);
+    self->emulated = td_plan_lists(devices, "emu");
+    self->cpu = devices == NULL || (td_plan_lists(devices, "cpu") && !self->emulated);
     self->ask_cuda = devices == NULL;
     self->of.gpu = self->named;
     if (devices != NULL && !self->named) self->no_gpu = "no GPU among {devices}";
@@ -102,7 +95,8 @@ static void find_rounds(td_question *self, const td_graph *lists_of)
     for (int i = 0; i < self->past_count && self->of.rounds == 0; i++) self->of.rounds = self->past[i].iterations;
     bool matters = work == TD_WORKLOAD_SEARCH || work == TD_WORKLOAD_DISTANCE || work == TD_WORKLOAD_SPREAD;
     if (self->of.rounds > 0 || !matters || lists_of == NULL) return;
-    self->of.rounds = td_probe_rounds(lists_of, options->has_source && self->graph != NULL ? options->source : TD_NO_VERTEX);
+    bool known = options->has_source && self->graph != NULL;
+    self->of.rounds = td_probe_rounds(lists_of, known ? options->source : TD_NO_VERTEX);
     self->probed = self->of.rounds > 0;
 }
 

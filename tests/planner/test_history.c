@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static const td_past sample = {.build_id = 7, .machine = 8, .how = 9, .program = "bfs", .engine = "cpu", .iterations = 12,
-                               .prepare = 0.25, .processing = 0.5, .finish = 0.125};
+static const td_past sample = {.build_id = 7, .machine = 8, .how = 9, .program = "bfs", .engine = "cpu",
+                               .iterations = 12, .prepare = 0.25, .processing = 0.5, .finish = 0.125};
 
 /* A new folder for the cache; returns the path of the history in it. */
 static const char *begin(const char *name)

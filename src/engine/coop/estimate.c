@@ -8,7 +8,8 @@
 static const double ORDER = 6.4e-9, RENUMBER = 18e-9;
 
 /* Processing over that of the cpu engine, for programs that push: the order of the vertices saves as much as the GPU
- * does. Sums are divided by the edges on either side and cross compressed; the cores take a part (docs/performance.md). */
+ * does. Sums are divided by the edges on either side and cross compressed; the cores take a part
+ * (docs/performance.md). */
 static const double PUSH = 0.55, CROSS = 0.35;
 
 static double processing(const td_case *of, double missing)

@@ -395,7 +395,8 @@ static const td_column columns[] = {
     COLUMN(REAL, overlap_seconds), {0},
 };
 
-/* Processing over that of the cpu engine, of a graph in memory that the cores process page by page (docs/lab/answer.md). */
+/* Processing over that of the cpu engine, of a graph in memory that the cores process page by page
+ * (docs/lab/answer.md). */
 static const double over_cpu[TD_WORKLOADS] = {
     [TD_WORKLOAD_SEARCH] = 5.2, [TD_WORKLOAD_DISTANCE] = 1.5, [TD_WORKLOAD_COMPONENTS] = 4.5,
     [TD_WORKLOAD_FOREST] = 1.1, [TD_WORKLOAD_PEEL] = 12, [TD_WORKLOAD_GATHER] = 1.65, [TD_WORKLOAD_SPREAD] = 3.2,

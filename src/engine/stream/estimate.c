@@ -4,8 +4,8 @@
 /* Preparing the lists at the host, seconds for an edge by 16 threads of machine B: ordering, packing, compressing and
  * pinning them (docs/lab/answer.md, k25 at 25%; forests and peeling were not measured). */
 static const double prepares[TD_WORKLOADS] = {
-    [TD_WORKLOAD_SEARCH] = 0.83e-9, [TD_WORKLOAD_DISTANCE] = 2.1e-9, [TD_WORKLOAD_COMPONENTS] = 2.05e-9, [TD_WORKLOAD_FOREST] = 2.5e-9,
-    [TD_WORKLOAD_PEEL] = 0.9e-9, [TD_WORKLOAD_GATHER] = 2.1e-9, [TD_WORKLOAD_SPREAD] = 0.9e-9,
+    [TD_WORKLOAD_SEARCH] = 0.83e-9, [TD_WORKLOAD_DISTANCE] = 2.1e-9, [TD_WORKLOAD_COMPONENTS] = 2.05e-9,
+    [TD_WORKLOAD_FOREST] = 2.5e-9, [TD_WORKLOAD_PEEL] = 0.9e-9, [TD_WORKLOAD_GATHER] = 2.1e-9, [TD_WORKLOAD_SPREAD] = 0.9e-9,
 };
 
 /* Bytes over the link, in a pass, over those of edges that are not on the GPU: searches and samples find what they need
@@ -40,8 +40,8 @@ static double processing(const td_case *of, const td_streaming_bytes *bytes, con
     return crosses > resident ? crosses : resident;
 }
 
-/* A layout that lies beside the graph is read at the rate of the graph itself. What goes to the GPU is counted as if all
- * edges did, so that more room on the GPU is never worse. */
+/* A layout that lies beside the graph is read at the rate of the graph itself. What goes to the GPU is counted as if
+ * all edges did, so that more room on the GPU is never worse. */
 static double prepare(const td_case *of, const td_streaming_bytes *bytes, const td_gpu_bytes *need)
 {
     if (of->cached(of, "stream")) return 0;
