@@ -12,6 +12,7 @@ typedef struct td_bench_settings {
     td_common common;
     uint64_t scale, trials;
     const char *bv, *folder, *devices;
+    const char *programs, *shard, *resume; /* of bench answer */
     const char *const *graphs; /* names or files given after the benchmark's name */
     int graph_count;
 } td_bench_settings;
@@ -22,8 +23,8 @@ typedef struct td_bench {
     td_status (*run)(const td_bench_settings *settings, td_report *report); /* the report is open if --json was given */
 } td_bench;
 
-extern const td_bench td_bench_allocation, td_bench_convert, td_bench_cpu, td_bench_gpu, td_bench_multi,
-    td_bench_paths, td_bench_reorder;
+extern const td_bench td_bench_allocation, td_bench_answer, td_bench_convert, td_bench_cpu, td_bench_gpu,
+    td_bench_multi, td_bench_paths, td_bench_reorder;
 
 /* Makes a graph by name (k20, u20, grid1000, web20, stars) or reads a file. Original ids are replaced by vertex numbers, so
  * that the ids of a reordered copy are the numbers in the first (bench_graphs.c). */

@@ -3,6 +3,7 @@
 #ifndef TD_CLI_CALIBRATE_H
 #define TD_CLI_CALIBRATE_H
 
+#include "base/json.h"
 #include "engine/multi/cost.h"
 #include "run/run.h"
 
@@ -31,5 +32,10 @@ typedef struct td_calibrate_table {
 #define TD_CALIBRATE_WORST 1.0
 td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_cost_work work, const char *label,
                              td_cost_model *out, td_calibrate_table *table);
+
+/* Measures the rates of this machine that the planner estimates with (planner/rates.h), on graphs of 2^scale vertices;
+ * of the GPU of `devices` too, unless that is NULL. calibrate_machine.c */
+td_status td_calibrate_machine(td_pool *pool, int scale, const char *devices, const char *output, td_json *json,
+                               bool prints);
 
 #endif

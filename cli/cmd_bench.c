@@ -14,14 +14,19 @@ static const td_arg_option options[] = {
     OPTION("scale", COUNT, scale, "N", "convert: 2^N vertices, 16 edges each (default: 22)", .least = 10, .most = 28),
     OPTION("trials", COUNT, trials, "N", "measurements; the median counts (default: 5)", .least = 1, .most = 99),
     OPTION("devices", TEXT, devices, "DEVICE",
-           "gpu, reorder: the GPU, cuda:0 (the default) or emu; reorder: cpu for no GPU; paths: a GPU instead of the cores"),
+           "gpu, reorder: the GPU, cuda:0 (the default) or emu; reorder: cpu for no GPU; paths: a GPU instead of the "
+           "cores; answer: a GPU, or cpu for none"),
+    OPTION("programs", TEXT, programs, "LIST", "answer: the programs, separated by commas (default: bfs, sssp, wcc, "
+           "pagerank, mst and kcore)"),
+    OPTION("shard", TEXT, shard, "I/N", "answer: measure part I of N, from 1 on"),
+    OPTION("resume", TEXT, resume, "FILE", "answer: append results to FILE, and take what it has as measured"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)"),
     {0},
 };
 
-static const td_bench *const benches[] = {&td_bench_allocation, &td_bench_convert, &td_bench_cpu,
-                                         &td_bench_gpu,        &td_bench_multi,   &td_bench_paths, &td_bench_reorder, NULL};
+static const td_bench *const benches[] = {&td_bench_allocation, &td_bench_answer, &td_bench_convert, &td_bench_cpu, &td_bench_gpu,
+                                         &td_bench_multi, &td_bench_paths, &td_bench_reorder, NULL};
 
 static const char *bench_name(const void *unused, int index)
 {
@@ -105,6 +110,10 @@ const td_command td_cmd_bench = {
         "SUBJECT is one of:\n"
         "allocation: deciding which GPU processes how many edges of which fragment, on drawn instances: the linear "
         "program for 4 to 16 GPUs, and the choice of a group.\n"
+        "answer: the time to the answer, as a user waits for it: every engine as a process of its own, from start to "
+        "end, with the file in the page cache; for every graph, program and limit of memory (all, a quarter of the "
+        "edges on the GPU, no GPU) auto's time over the best engine's, and predicted over measured. By default k16, "
+        "u16, grid256 and web15, in --folder; --shard and --resume divide a long measurement.\n"
         "convert: parsing text against a scanf loop, building both directions against a memcpy of the edges, "
         "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
         "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
@@ -123,6 +132,7 @@ const td_command td_cmd_bench = {
         "after which reordering pays off; GPU engines if there is a GPU. By default k18, u18 and grid500.\n"
         "docs/performance.md has results.",
     .examples = "tandem bench convert\n"
+                "tandem bench answer k20 u20 --programs bfs,wcc --resume answer.tsv\n"
                 "tandem bench convert --scale 18 --json figures.json\n"
                 "tandem bench cpu k20 web.tg --trials 9\n"
                 "tandem bench gpu k23 u23 grid3000 --json figures.json\n"

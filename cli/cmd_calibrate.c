@@ -1,5 +1,6 @@
-/* `tandem calibrate`: trains the cost models of devices (multi.cost=model) on logged iterations of generated and given
- * graphs, and stores them where later runs find them. */
+/* `tandem calibrate`: measures what is measured once. The rates of this machine, by which the planner estimates
+ * (calibrate_machine.c); and, for several GPUs, trains the cost models of devices (multi.cost=model) on logged
+ * iterations of generated and given graphs. Both are stored where later runs find them. */
 #include "calibrate.h"
 #include "command.h"
 #include "output.h"
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/multi/cost_find.h"
+#include "planner/rates.h"
 #include "store/formats/format.h"
 #include "store/gen.h"
 
@@ -26,11 +28,14 @@ enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, LABEL_ITERATIONS = 8 };
 typedef struct calibrate_settings {
     td_common common;
     const char *devices, *output, *size, *log, *keep;
+    bool machine;
 } calibrate_settings;
 
 #define OPTION(...) TD_OPTION(calibrate_settings, __VA_ARGS__)
 
 static const td_arg_option options[] = {
+    OPTION("machine", FLAG, machine, NULL, "measure the rates of this machine, for the planner (the default without "
+           "--devices); with --devices also those of that GPU (default: cuda:0 if there is one)"),
     OPTION("devices", TEXT, devices, "LIST", "two or more GPUs that are alike: cuda:0/8, emu:2@dgx1"),
     OPTION("output", TEXT, output, "MODEL", "the file to write (default: where runs on these devices look for it)",
            .letter = 'o'),
@@ -333,6 +338,43 @@ static td_status check_size(const char *size, td_calibrate_size *out)
     return td_fail(TD_USAGE, "--size %s: allowed are none, small and normal", size);
 }
 
+/* The file of the machine's rates; rates of an emulated GPU go nowhere but to a file that is named. */
+static td_status machine_file(const calibrate_settings *s, char path[TD_DATA_PATH])
+{
+    char folder[TD_DATA_PATH];
+    if (s->output != NULL) {
+        snprintf(path, TD_DATA_PATH, "%s", s->output);
+        return td_place_check(path);
+    }
+    if (s->devices != NULL && strstr(s->devices, "emu") != NULL)
+        return td_fail(TD_USAGE, "--machine --devices %s: the emulator's times are not those of a GPU; -o names a file "
+                       "for them", s->devices);
+    if (!td_data_own(folder) || !td_rates_path(path))
+        return td_fail(TD_INVALID, "neither XDG_DATA_HOME nor HOME names a folder for the rates; -o names a file");
+    return td_data_make_folder(folder);
+}
+
+static td_status run_machine(const td_args *args, const calibrate_settings *s, td_calibrate_size size)
+{
+    enum { SMALL_SCALE = 12, NORMAL_SCALE = 20 };
+    td_report out = {0};
+    td_pool *pool = NULL;
+    char path[TD_DATA_PATH];
+    const char *gpu = s->devices != NULL ? s->devices : td_device_kind_present(TD_DEVICE_CUDA, NULL) ? "cuda:0" : NULL;
+    if (args->count > 0 || s->log != NULL || s->keep != NULL || size == TD_CALIBRATE_NONE)
+        return td_fail(TD_USAGE, "graphs, --log, --samples and --size none are for the cost models of several GPUs: "
+                       "--devices cuda:0/8, without --machine");
+    TD_CHECK(machine_file(s, path));
+    TD_CHECK(td_pool_create(&pool, (int)s->common.threads));
+    td_status status = TD_OK;
+    if (s->common.json != NULL) status = td_report_begin(&out, s->common.json, "calibrate", td_pool_threads(pool));
+    if (status == TD_OK)
+        status = td_calibrate_machine(pool, size == TD_CALIBRATE_SMALL ? SMALL_SCALE : NORMAL_SCALE, gpu, path,
+                                      s->common.json != NULL ? &out.json : NULL, td_report_leaves_stdout(&s->common));
+    td_pool_destroy(pool);
+    return td_report_end(&out, status);
+}
+
 static td_status run_calibrate(const td_args *args, void *settings)
 {
     td_status status = TD_OK;
@@ -340,11 +382,10 @@ static td_status run_calibrate(const td_args *args, void *settings)
     td_report out = {0};
     job *self = NULL;
     td_calibrate_size size;
-    if (s->devices == NULL)
-        return td_fail(TD_USAGE, "--devices is missing: which GPUs are to be calibrated, such as cuda:0/8 or emu:2@dgx1");
-    TD_CHECK(td_devices_check(s->devices));
+    if (s->devices != NULL) TD_CHECK(td_devices_check(s->devices));
     TD_CHECK(check_size(s->size, &size));
     if (s->output != NULL) TD_CHECK(td_report_check_target(&s->common, s->output));
+    if (s->machine || s->devices == NULL) return run_machine(args, s, size);
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "calibration"));
     self->settings = s;
     self->graphs = args->words;
@@ -368,14 +409,19 @@ done:
 
 const td_command td_cmd_calibrate = {
     .name = "calibrate",
-    .summary = "train the cost model of several GPUs (multi.cost=model)",
+    .summary = "measure what is measured once: rates of this machine, costs of several GPUs",
     .positional = "[GRAPH ...]",
     .most = MOST_GRAPHS,
     .options = options,
     .settings_bytes = sizeof(calibrate_settings),
     .run = run_calibrate,
     .details =
-        "Runs bfs, sssp, labels, wcc and pagerank on generated graphs of seven families, and on the graphs given, every "
+        "Without --devices, or with --machine: measures how fast this machine loads a graph, processes the edges of "
+        "every kind of program and finishes, and the same of its GPU, if it has one; takes half a minute on two cores. "
+        "The rates go to the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where 'tandem plan' and every run "
+        "find them.\n"
+        "With --devices that name several GPUs: runs bfs, sssp, labels, wcc and pagerank on generated graphs of seven "
+        "families, and on the graphs given, every "
         "fragment on its own GPU, and logs what iterations take. A polynomial of degree 4 over the degrees of a frontier "
         "(mean, range, Gini coefficient, entropy) is trained on that, one for each kind of work: pushes, gather-sums, "
         "sweeps.\n"
@@ -384,7 +430,8 @@ const td_command td_cmd_calibrate = {
         "The model goes where `tandem run --engine multi --set multi.cost=model` looks for it: the folder tandem in "
         "XDG_DATA_HOME, or in ~/.local/share. What an edge costs does not depend on the number of GPUs: emu:2@dgx1 also "
         "calibrates emu:8@dgx1. Times of emulated GPUs are virtual.",
-    .examples = "tandem calibrate --devices cuda:0/8\n"
+    .examples = "tandem calibrate\n"
+                "tandem calibrate --devices cuda:0/8\n"
                 "tandem calibrate --devices emu:2@dgx1 --size small -o try.model\n"
                 "tandem calibrate --devices cuda:0,cuda:1 web.tg road.tg --json errors.json",
 };

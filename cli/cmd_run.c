@@ -3,6 +3,7 @@
  * Options are checked before the graph is read, as far as possible. Then: load, reorder
  * if requested, run (several times with --repeat), verify, write, report. */
 #include "build_settings.h"
+#include "gpu_edges.h"
 #include "graph_text.h"
 #include "ordering.h"
 #include "output.h"
@@ -111,7 +112,9 @@ typedef struct job {
     td_request request;
     td_session *session;
     td_graph *graph;
-    td_reading reading;          /* of a text */
+    td_reading reading;     /* of a text */
+    const char *engine;     /* that ran */
+    td_estimates *expected; /* of the file, before it is loaded; NULL: it has none */
     td_plan *plan;
     bool plan_shown;
     td_result *result;
@@ -122,12 +125,6 @@ typedef struct job {
     td_result_facts result_facts;
     double seconds[MOST_REPEATS];
 } job;
-
-static const char *program_name(const void *unused, int index)
-{
-    (void)unused;
-    return td_program_name(index);
-}
 
 /* Checks that need no graph. */
 
@@ -167,23 +164,6 @@ static td_status check_targets(const run_settings *s, const char *graph)
         TD_CHECK(td_place_check(paths[i]));
     }
     if (common->json != NULL && !is_stdout(common->json)) TD_CHECK(td_place_check(common->json));
-    return TD_OK;
-}
-
-/* Parses --gpu-edges: a share becomes a number up to 1, a size a number above 1. */
-static td_status check_gpu_edges(job *self)
-{
-    const char *text = self->settings->gpu_edges;
-    uint64_t bytes, whole = UINT64_C(1) << 52;
-    if (text == NULL) return TD_OK;
-    bool share = strchr(text, '%') != NULL;
-    if (td_parse_size_or_share(text, whole, &bytes) != TD_OK) return td_fail_context(TD_USAGE, "option --gpu-edges");
-    if (bytes < (share ? 2 : 1))
-        return td_fail(TD_USAGE, "option --gpu-edges %s: more than 0%%, or a size, is allowed", text);
-    if (!share && bytes <= 100)
-        return td_fail(TD_USAGE, "option --gpu-edges %s: that is %s bytes; a share is written %s%%", text, text, text);
-    if (share && bytes > whole) bytes = whole; /* 100% is no limit */
-    self->request.gpu_edges = share ? (double)bytes / (double)whole : (double)bytes;
     return TD_OK;
 }
 
@@ -228,28 +208,18 @@ static td_status fill_request(job *self)
         .tolerance = s->tolerance, .parents = s->parents, .engine = s->engine, .settings = self->set,
         .devices = s->devices, .gpu_memory = s->gpu_memory, .traces = s->trace != NULL, .checkpoint = s->checkpoint,
         .checkpoint_every = (uint32_t)s->every, .resume = s->resume, .begins = show_plan, .progress = show_iteration,
-        .progress_context = self, .source_name = s->source};
+        .progress_context = self, .source_name = s->source, .runs = s->repeat};
     if (s->sources != NULL) TD_CHECK(td_sources_read(&self->sources, s->sources, s->seed));
     self->request.sources = self->sources.ids; /* found once the graph is there */
     self->request.source_count = self->sources.count;
-    return check_gpu_edges(self);
-}
-
-static td_status unknown_program(const char *word, const char *path)
-{
-    if (td_program_summary(path) != NULL)
-        return td_fail(TD_USAGE, "'%s' is no program; the program comes first: tandem run %s %s", word, path, word);
-    if (strcmp(word, "scc") == 0)
-        return td_see("programs", td_fail(TD_USAGE, "there is no program for strongly connected components; wcc finds the "
-                                          "weakly connected ones"));
-    return td_fail_unknown("program", word, "programs", program_name, NULL);
+    return td_gpu_edges_parse(s->gpu_edges, &self->request.gpu_edges);
 }
 
 static td_status check_line(job *self)
 {
     const run_settings *s = self->settings;
     self->facts.size = sizeof self->facts;
-    if (td_program_describe(self->program, &self->facts) != TD_OK) return unknown_program(self->program, self->path);
+    if (td_program_describe(self->program, &self->facts) != TD_OK) return td_unknown_program(self->program, self->path);
     TD_CHECK(fill_request(self));
     TD_CHECK(td_request_check(self->session, self->program, &self->request));
     if (s->verify && !td_program_verifies(self->program))
@@ -305,6 +275,8 @@ static td_status load(job *self)
     end(&self->report.start);
     begin(&self->report.load);
     TD_CHECK(set_limit(self));
+    if (td_file_estimate(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
+        self->report.expected = self->expected;
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
     end(&self->report.load);
     td_progress_end();
@@ -346,6 +318,7 @@ static td_status run_program(job *self)
         self->seconds[i] = td_result_seconds(self->result);
     }
     self->report.run_peak = td_memory_peak();
+    self->engine = td_plan_engine(self->plan);
     td_progress_end();
     return summarise(self);
 }
@@ -483,7 +456,8 @@ static void show_wall(job *self)
 {
     td_wall wall = {.seconds = (double)(td_clock_ns() - td_tool_began) * 1e-9,
                     .processing = self->seconds[self->settings->repeat - 1], .phases = &self->report,
-                    .run = &self->result_facts, .report = &self->reporting, .close = &self->closing};
+                    .run = &self->result_facts, .report = &self->reporting, .close = &self->closing,
+                    .expected = self->expected, .engine = self->engine};
     td_wall_show(&wall);
     show_reading(self, wall.seconds);
     if (self->out.json.file != NULL) td_wall_json(&self->out.json, &wall);
@@ -587,6 +561,7 @@ static td_status run_run(const td_args *args, void *settings)
     if (status == TD_OK) status = td_standard_input_take(&self->path, NULL, NULL);
     if (status == TD_OK) status = run_steps(self);
     status = end_report(self, close_all(self, status));
+    td_estimates_destroy(self->expected);
     td_free(self->set);
     td_free(self);
     return status;

@@ -39,8 +39,8 @@ const td_arg_option td_common_options[] = {
 };
 
 const td_command *const td_commands[] = {
-    &td_cmd_gen, &td_cmd_convert, &td_cmd_reorder, &td_cmd_prepare, &td_cmd_info, &td_cmd_run, &td_cmd_report,
-    &td_cmd_devices, &td_cmd_calibrate, &td_cmd_bench, &td_cmd_help, NULL,
+    &td_cmd_gen, &td_cmd_convert, &td_cmd_reorder, &td_cmd_prepare, &td_cmd_info, &td_cmd_run, &td_cmd_plan,
+    &td_cmd_report, &td_cmd_devices, &td_cmd_calibrate, &td_cmd_bench, &td_cmd_help, NULL,
 };
 
 const td_command *td_command_named(const char *name)

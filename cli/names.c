@@ -7,6 +7,7 @@ const td_option_name td_tool_names[] = {
     {"tolerance", "--tolerance"}, {"sync", "--sync"}, {"async", "--async"}, {"parents", "--parents"},
     {"engine", "--engine"}, {"set", "--set"}, {"devices", "--devices"}, {"gpu_memory", "--gpu-memory"},
     {"gpu_edges", "--gpu-edges"}, {"checkpoint", "--checkpoint"}, {"every", "--every"}, {"resume", "--resume"},
+    {"runs", "--repeat"},
     /* of graph files */
     {"format", "--format"}, {"to", "--to"}, {"weights", "--weights"}, {"columns", "--columns"}, {"out_only", "--out-only"},
     /* of generators */

@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "base/size.h"
 #include "base/status.h"
+#include "args.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -390,4 +391,20 @@ void td_help_engines(void)
         snprintf(head, sizeof head, "  %s", name);
         td_print_entry(head, NAME_COLUMN, engine.summary);
     }
+}
+
+static const char *program_name(const void *unused, int index)
+{
+    (void)unused;
+    return td_program_name(index);
+}
+
+td_status td_unknown_program(const char *word, const char *path)
+{
+    if (td_program_summary(path) != NULL)
+        return td_fail(TD_USAGE, "'%s' is no program; the program comes first: tandem run %s %s", word, path, word);
+    if (strcmp(word, "scc") == 0)
+        return td_see("programs", td_fail(TD_USAGE, "there is no program for strongly connected components; wcc finds the "
+                                          "weakly connected ones"));
+    return td_fail_unknown("program", word, "programs", program_name, NULL);
 }

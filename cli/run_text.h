@@ -41,4 +41,7 @@ const char *td_run_topic_name(const void *unused, int index);
 void td_help_programs(void);
 void td_help_engines(void);
 
+/* TD_USAGE for a word that is no program, in front of a file; the words may have been exchanged. */
+td_status td_unknown_program(const char *word, const char *path);
+
 #endif

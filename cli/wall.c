@@ -34,6 +34,18 @@ static double rest_of(const td_wall *wall)
     return rest;
 }
 
+/* The planner's phases of the engine that ran. */
+static void show_expected(const td_wall *wall)
+{
+    td_plan_estimate row = {.size = sizeof row};
+    for (int i = 0; wall->expected != NULL && td_estimates_row(wall->expected, i, &row) == TD_OK; i++) {
+        if (row.refusal != NULL || strcmp(row.engine, wall->engine) != 0) continue;
+        td_debug("expected %.3f s: start %.3f, load %.3f, open GPU %.3f, prepare %.3f, processing %.3f, finish %.3f; "
+                 "measured %.2f times as long", row.seconds, row.start, row.load, row.open, row.prepare, row.processing,
+                 row.finish, wall->seconds / row.seconds);
+    }
+}
+
 /* Phases below half a millisecond are left out of the line. */
 void td_wall_show(const td_wall *wall)
 {
@@ -46,6 +58,7 @@ void td_wall_show(const td_wall *wall)
         snprintf(text + used, sizeof text - used, "%s %.3f, ", phases[i].name, phases[i].seconds);
     }
     td_info("wall clock %.3f s: %srest %.3f", wall->seconds, text, rest_of(wall));
+    show_expected(wall);
 }
 
 void td_wall_json(td_json *json, const td_wall *wall)

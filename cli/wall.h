@@ -11,9 +11,11 @@ typedef struct td_wall {
     const td_report_facts *phases;
     const td_result_facts *run;
     const td_phase *report, *close; /* making the report and the trace; freeing everything */
+    const td_estimates *expected;   /* before the run, or NULL */
+    const char *engine;             /* that ran */
 } td_wall;
 
-void td_wall_show(const td_wall *wall);                /* a line on standard error */
+void td_wall_show(const td_wall *wall);                /* a line on standard error; if verbose, what was expected */
 void td_wall_json(td_json *json, const td_wall *wall); /* the key "wall", which adds to "times" */
 
 #endif

@@ -727,6 +727,7 @@ typedef struct td_request {
     /* Instead of `source`: a batch, which td_batch_create runs. The ids of its vertices, which may repeat. */
     const uint64_t *sources;
     uint64_t source_count;
+    uint64_t runs;             /* runs of the plan that are expected, which share loading and preparing; 0: one */
 } td_request;
 
 /* Checks what can be checked without a graph: a request that fails here would fail in every run. */
@@ -789,6 +790,37 @@ TD_API td_status td_plan_device_row(const td_plan *plan, int row, td_device_row 
  * (docs/guide/c-api.md). */
 TD_API uint64_t td_plan_counter(const td_plan *plan, const char *name); /* 0 if there is no such counter */
 TD_API const char *td_plan_counter_name(const td_plan *plan, int index); /* NULL after the last one */
+
+/* What the planner expects of an engine (docs/guide/planning.md): the phases of the time to the answer, and memory. */
+typedef struct td_plan_estimate {
+    size_t size;         /* sizeof(td_plan_estimate), set by the caller */
+    const char *engine;
+    bool chosen;
+    const char *refusal; /* why it cannot run, or is not considered; NULL: it can */
+    double seconds;      /* in all, with the runs that the request expects (td_request.runs) */
+    double start, load, open, plan, prepare; /* seconds: of the process, the file, the GPU, planning, preparing */
+    double processing;   /* of one run */
+    double finish;       /* results, digests, closing */
+    uint64_t host_graph, host_program, device; /* bytes */
+    bool measured;       /* processing is that of an earlier run */
+} td_plan_estimate;
+
+/* The engines that were considered for a run, of which one was chosen. */
+typedef struct td_estimates td_estimates;
+
+TD_API const td_estimates *td_plan_estimates(const td_plan *plan); /* of the plan, which owns them */
+
+/* The same for a graph file, which is not loaded. No device is opened. */
+TD_API td_status td_file_estimate(td_session *session, const char *path, const char *program,
+                                  const td_request *request, td_estimates **out);
+TD_API void td_estimates_destroy(td_estimates *estimates); /* NULL is fine; of td_file_estimate's alone */
+
+/* The estimate of one engine; TD_NOT_FOUND after the last one. */
+TD_API td_status td_estimates_row(const td_estimates *estimates, int row, td_plan_estimate *out);
+TD_API const char *td_estimates_why(const td_estimates *estimates);
+TD_API const char *td_estimates_basis(const td_estimates *estimates); /* what they are computed from, in words */
+/* What would change the choice, in words; NULL after the last one. */
+TD_API const char *td_estimates_advice(const td_estimates *estimates, int index);
 
 /* Results: one value per vertex, in the order of vertex numbers. The graph must
  * outlive its results. */
@@ -909,6 +941,7 @@ typedef struct td_report_facts {
     uint64_t load_peak, run_peak; /* bytes */
     /* Before loading, planning (with opening GPUs), the runs before the last, and the summary. */
     td_phase start, plan, earlier, summarise;
+    const td_estimates *expected; /* of td_file_estimate before loading; NULL: the plan's */
 } td_report_facts;
 
 TD_API td_status td_report_json(td_session *session, const td_plan *plan, const td_result *result,

@@ -54,6 +54,9 @@ def plan(self: Any) -> str:
     rows = [("engine", self.engine), ("because", self.why)]
     rows += [(row["place"], f"graph {size(row['graph'])}, run {size(row['program'])}, free {size(row['free'])}"
               + ("" if row["fits"] else ": does not fit")) for row in self.memory]
+    rows += [(row["engine"] + (" (chosen)" if row["chosen"] else ""),
+              row["refusal"] or f"{row['seconds']:.3g} s expected, processing {row['processing']:.3g}")
+             for row in self.estimates]
     return f"<div>{_STYLE}<b>{escape(self.program)}: plan</b>{_table(rows)}</div>"
 
 

@@ -216,12 +216,20 @@ class Request(Sized):
                 ("progress", ITERATION_FN), ("progress_context", c_void_p), ("devices", c_char_p),
                 ("gpu_memory", c_uint64), ("gpu_edges", c_double), ("checkpoint", c_char_p),
                 ("checkpoint_every", c_uint32), ("resume", c_char_p), ("traces", c_bool), ("begins", BEGIN_FN),
-                ("source_name", c_char_p), ("sources", POINTER(c_uint64)), ("source_count", c_uint64)]
+                ("source_name", c_char_p), ("sources", POINTER(c_uint64)), ("source_count", c_uint64),
+                ("runs", c_uint64)]
 
 
 class PlanMemory(Sized):
     _fields_ = [("size", c_size_t), ("place", c_char_p), ("graph", c_uint64), ("program", c_uint64),
                 ("emulated", c_uint64), ("free", c_uint64), ("fits", c_bool)]
+
+
+class PlanEstimate(Sized):
+    _fields_ = [("size", c_size_t), ("engine", c_char_p), ("chosen", c_bool), ("refusal", c_char_p),
+                ("seconds", c_double), ("start", c_double), ("load", c_double), ("open", c_double),
+                ("plan", c_double), ("prepare", c_double), ("processing", c_double), ("finish", c_double),
+                ("host_graph", c_uint64), ("host_program", c_uint64), ("device", c_uint64), ("measured", c_bool)]
 
 
 class DeviceRow(Sized):
@@ -311,6 +319,10 @@ SIGNATURES = {
     "td_batch_next": (STATUS_CODE, [P, P, POINTER(P)]),
     "td_batch_describe": (STATUS_CODE, [P, POINTER(BatchFacts)]),
     "td_batch_destroy": (None, [P]),
+    "td_plan_estimates": (P, [P]),
+    "td_estimates_row": (STATUS_CODE, [P, c_int, POINTER(PlanEstimate)]),
+    "td_estimates_basis": (TEXT, [P]),
+    "td_estimates_advice": (TEXT, [P, c_int]),
     "td_result_destroy": (None, [P]),
     "td_result_claims": (STATUS_CODE, [P, P, POINTER(TEXT)]),
     "td_result_kind": (c_int, [P]),

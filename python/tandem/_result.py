@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _html
 from ._arrays import view
-from ._library import DeviceRow, Held, PlanMemory, ResultFacts, Summary, check, lib, texts
+from ._library import DeviceRow, Held, PlanEstimate, PlanMemory, ResultFacts, Summary, check, lib, texts
 
 if TYPE_CHECKING:
     from ._graph import Graph
@@ -93,6 +93,16 @@ class Plan:
         return _rows(lib.td_plan_device_row, self._handle, DeviceRow)
 
     @property
+    def estimates(self) -> list[dict]:
+        """A row for every engine: the expected seconds by phase, bytes, whether it was chosen, or why it cannot run."""
+        return _rows(lib.td_estimates_row, lib.td_plan_estimates(self._handle), PlanEstimate)
+
+    @property
+    def advice(self) -> list[str]:
+        """What would change the choice of the engine."""
+        return texts(lib.td_estimates_advice, lib.td_plan_estimates(self._handle))
+
+    @property
     def counters(self) -> dict[str, int]:
         """Further figures of the engine's plan, by name."""
         return {name: lib.td_plan_counter(self._handle, name.encode())
@@ -111,6 +121,11 @@ class Plan:
             lines.append(f"  {row['place']}: graph {_html.size(row['graph'])}, run {_html.size(row['program'])}, "
                          f"free {_html.size(row['free'])}{'' if row['fits'] else '; does not fit'}")
         lines += [f"  {name}: {value}" for name, value in self.counters.items()]
+        for row in self.estimates:
+            mark, text = " *" if row["chosen"] else "", row["refusal"]
+            lines.append(f"  {row['engine']}{mark}: " + (text or f"{row['seconds']:.3g} s: open {row['open']:.3g}, prepare "
+                         f"{row['prepare']:.3g}, processing {row['processing']:.3g}, finish {row['finish']:.3g}"))
+        lines += [f"  {text}" for text in self.advice]
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -20,6 +20,7 @@ const td_option_name td_api_names[] = {
     {"checkpoint", "td_request.checkpoint"},
     {"every", "td_request.checkpoint_every"},
     {"resume", "td_request.resume"},
+    {"runs", "td_request.runs"},
     {"format", "td_graph_options.format"},
     {"to", "td_graph_save's format"},
     {"weights", "td_graph_options.weights"},

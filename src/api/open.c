@@ -44,6 +44,7 @@ typedef struct opening {
     td_build_options build;
     const td_format *format;
     td_taken *run; /* the request that the graph is opened for; NULL: any use */
+    const td_engine *expected; /* to run it, if there is a request */
     td_graph *graph;
 } opening;
 
@@ -147,8 +148,7 @@ static bool reads_prepared(const opening *self, const td_engine *engine)
 static bool maps_for_run(const opening *self)
 {
     const td_taken *run = self->run;
-    const td_engine *engine =
-        td_engine_expected(run->request.engine, run->request.devices, &run->settings, self->path);
+    const td_engine *engine = self->expected;
     bool whole = run->request.gpu_memory == 0 && run->request.gpu_edges == 0;
     bool limited = td_account_process()->limit > 0 || self->session->account->budget > 0, exceeds = false;
     if (!has_choice(self) || limited || is_striped(self)) return false;
@@ -248,8 +248,8 @@ static void warm_gpu(opening *self)
 {
     const td_taken *run = self->run;
     const char *devices = run->request.devices;
-    const td_engine *engine = td_engine_expected(run->request.engine, devices, &run->settings, self->path);
-    if (engine->needs_gpu) td_devices_warm(&self->session->warming, devices != NULL ? devices : "cuda:0");
+    self->expected = td_engine_expected(run->request.engine, run->program, &run->options, self->path);
+    if (self->expected->needs_gpu) td_devices_warm(&self->session->warming, devices != NULL ? devices : "cuda:0");
 }
 
 static td_status open_for(opening *self, const char *program, const td_request *request)

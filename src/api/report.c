@@ -70,6 +70,7 @@ static td_status describe(td_session *session, const td_plan *plan, const td_res
                             .start = span_of(&facts.start, "start"), .planning = span_of(&facts.plan, "plan"),
                             .earlier = span_of(&facts.earlier, "earlier runs"),
                             .summarise = span_of(&facts.summarise, "summarise"),
+                            .expected = facts.expected != NULL ? facts.expected : &plan->estimates,
                             .load_peak = facts.load_peak, .run_peak = facts.run_peak};
     memcpy(sorted, report.each, report.repeats * sizeof *sorted);
     report.median = td_median(sorted, (int)report.repeats);

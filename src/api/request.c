@@ -84,7 +84,7 @@ td_status td_request_take(td_taken *self, td_session *session, const char *progr
         .devices = request->devices, .gpu_memory = request->gpu_memory, .gpu_edges = request->gpu_edges,
         .each = request->progress, .each_context = request->progress_context, .checkpoint = request->checkpoint,
         .every = request->checkpoint_every, .resume = request->resume, .traces = request->traces,
-        .begins = request->begins};
+        .begins = request->begins, .runs = request->runs};
     return td_run_check_options(self->program, &self->options);
 }
 

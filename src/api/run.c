@@ -109,8 +109,9 @@ td_status td_plan_run_inside(td_plan *plan, td_group *group, td_run **out)
     td_status status = td_plan_ended(plan, group != NULL ? td_plan_execute_group(plan, group, out)
                                                          : td_plan_execute(plan, out));
     td_huge_pages(huge_pages);
-    if (status != TD_OK || plan->graph->mapping == NULL) return status;
-    status = td_mapping_check(plan->graph->mapping, TD_OK);
+    if (status == TD_OK) status = td_mapping_check(plan->graph->mapping, TD_OK);
+    else return status;
+    if (status == TD_OK) td_plan_remember(plan, *out);
     if (status == TD_OK) return TD_OK;
     if (group != NULL) td_group_free(group);
     td_run_destroy(*out); /* values of a file that has become shorter */

@@ -1,8 +1,10 @@
 #include "base/data_files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The share folder beside the program's own. Empty if that is unknown. */
@@ -37,11 +39,29 @@ char *td_data_places(char buffer[TD_DATA_PATH], const char *folder)
     return buffer;
 }
 
-bool td_data_own(char path[TD_DATA_PATH])
+/* The folder that the variable names, or the one below the user's home. */
+static bool user_folder(char path[TD_DATA_PATH], const char *variable, const char *below)
 {
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *named = getenv(variable), *home = getenv("HOME");
     int length = -1;
-    if (data != NULL && data[0] == '/') length = snprintf(path, TD_DATA_PATH, "%s/tandem", data);
-    else if (home != NULL && home[0] == '/') length = snprintf(path, TD_DATA_PATH, "%s/.local/share/tandem", home);
+    if (named != NULL && named[0] == '/') length = snprintf(path, TD_DATA_PATH, "%s/tandem", named);
+    else if (home != NULL && home[0] == '/') length = snprintf(path, TD_DATA_PATH, "%s/%s/tandem", home, below);
     return length > 0 && length < TD_DATA_PATH;
+}
+
+bool td_data_own(char path[TD_DATA_PATH]) { return user_folder(path, "XDG_DATA_HOME", ".local/share"); }
+bool td_data_cache(char path[TD_DATA_PATH]) { return user_folder(path, "XDG_CACHE_HOME", ".cache"); }
+
+td_status td_data_make_folder(const char *path)
+{
+    char at[TD_DATA_PATH];
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at)
+        return td_fail(TD_LIMIT, "the path %s is too long", path);
+    for (char *slash = strchr(at + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL) *slash = '\0';
+        int failed = mkdir(at, 0777) != 0 && errno != EEXIST ? errno : 0;
+        if (failed != 0) return td_fail_errno(TD_IO, failed, "cannot make the folder %s", at);
+        if (slash == NULL) return TD_OK;
+        *slash = '/';
+    }
 }

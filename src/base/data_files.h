@@ -18,4 +18,10 @@ char *td_data_places(char buffer[TD_DATA_PATH], const char *folder);
 /* The user's own folder: $XDG_DATA_HOME/tandem, or ~/.local/share/tandem; false if neither is known. */
 bool td_data_own(char path[TD_DATA_PATH]);
 
+/* The user's folder for files that can be made again: $XDG_CACHE_HOME/tandem, or ~/.cache/tandem. */
+bool td_data_cache(char path[TD_DATA_PATH]);
+
+/* Makes a folder and those above it. */
+td_status td_data_make_folder(const char *path);
+
 #endif

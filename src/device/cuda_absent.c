@@ -14,6 +14,12 @@ int td_cuda_count(void) { return 0; }
 void td_cuda_stage_always(bool on) { (void)on; }
 void td_cuda_warm(int index) { (void)index; }
 
+uint64_t td_cuda_memory(int index)
+{
+    (void)index;
+    return 0;
+}
+
 td_status td_cuda_measure(td_device *device, uint64_t largest, td_gpu_rates *out)
 {
     (void)largest, (void)out;

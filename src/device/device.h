@@ -188,7 +188,10 @@ void td_devices_close(td_device *first);
  * opened. */
 td_status td_devices_host_bytes(const char *list, uint64_t device_bytes, bool cooperative, uint64_t *out);
 
-/* The same for an open device. */
+/* Memory of the list's first GPU, as far as it is known without opening it; 0: unknown, as of an emulated one. */
+uint64_t td_devices_memory(const char *list);
+
+/* td_devices_host_bytes of an open device. */
 uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool cooperative);
 
 /* A refusal of device memory for td_refuse: bytes needed in total, and bytes allowed. */

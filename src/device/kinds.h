@@ -25,6 +25,7 @@ td_status td_cuda_open(td_device **out, int index, int slices, int slice, const 
 bool td_cuda_present(const char **why);
 void td_cuda_warm(int index); /* makes the GPU's context, if there is none (warm.h); any thread */
 void td_cuda_stage_always(bool on); /* for tests: every copy between devices goes through the host */
+uint64_t td_cuda_memory(int index); /* of the GPU, without making a context; 0: unknown */
 int td_cuda_count(void); /* GPUs that can be opened; 0 where there is no CUDA */
 
 /* The numbers of the CUDA GPUs in a list of devices, each once; 0 if the list is wrong. */

@@ -175,6 +175,12 @@ int td_devices_cuda(const char *list, int *gpus, int most)
     return count;
 }
 
+uint64_t td_devices_memory(const char *list)
+{
+    int gpu;
+    return td_devices_cuda(list, &gpu, 1) == 1 ? td_cuda_memory(gpu) : 0;
+}
+
 static td_status open_one(td_device **out, const wanted *name, const td_device_options *options)
 {
     if (name->kind == TD_DEVICE_CPU) return td_cpu_device_open(out, options);

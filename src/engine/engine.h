@@ -7,6 +7,7 @@
 #ifndef TD_ENGINE_ENGINE_H
 #define TD_ENGINE_ENGINE_H
 
+#include "engine/estimate.h"
 #include "run/group.h"
 #include "run/run.h"
 #include "store/sidecar.h"
@@ -50,6 +51,9 @@ typedef struct td_engine {
                                                                         * NULL: always */
     const char *(*when)(const char *setting); /* with which settings it does, as text; NULL if `applies` is */
     td_status (*check)(const td_settings *settings); /* whether they are consistent; NULL: always */
+    /* The time to the answer and the memory of a run; fails with the reason if the engine cannot run it. It opens no
+     * device. NULL: the planner does not choose the engine by itself. */
+    td_status (*estimate)(const td_case *of, td_plan_estimate *out);
     td_status (*plan)(td_plan *plan);
     td_status (*run)(const td_plan *plan, td_run *run);
     /* Searches from all sources of a group at once, for plans whose `group` is above 1; NULL: plans have none. */
@@ -103,6 +107,7 @@ struct td_plan {
     char note[224];             /* a message that the first run prints: a plan may be refused; empty: none */
     bool note_warns, note_printed;
     bool view_printed;          /* what the program makes of a directed graph has been printed */
+    td_estimates estimates;     /* of all engines; none if the plan was made with one */
     td_counter counters[TD_PLAN_COUNTERS]; /* counters that the engine states, by name */
     int counter_count;
     char prepared[TD_PLAN_PREPARED][TD_SIDECAR_NAME]; /* layouts beside the graph that the run reads */

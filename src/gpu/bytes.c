@@ -36,12 +36,29 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
 }
 
 /* A share refers to the edges that the engine needs, so that 100% is no limit. */
+static uint64_t allowed_edges(const td_run_options *options, uint64_t needed)
+{
+    double cap = options->gpu_edges;
+    return cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
+}
+
+td_status td_gpu_check_room(const td_gpu_bytes *need, const td_run_options *options, uint64_t room)
+{
+    char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
+    uint64_t allowed = allowed_edges(options, need->edges);
+    if (need->edges > allowed)
+        return td_fail(TD_NO_MEMORY, "needs %s of edges on the GPU, and {gpu_edges} allows %s",
+                       td_format_size(a, need->edges), td_format_size(b, allowed));
+    if (need->graph + need->program <= room) return TD_OK;
+    return td_fail(TD_NO_MEMORY, "needs %s on the GPU, which has %s", td_format_size(a, need->graph + need->program),
+                   td_format_size(b, room));
+}
+
 static td_status check_edges(const td_run_options *options, uint64_t needed, const td_device *device)
 {
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES];
-    double cap = options->gpu_edges;
-    uint64_t allowed = cap <= 1 ? (uint64_t)(cap * (double)needed) : (uint64_t)cap;
-    if (cap <= 0 || needed <= allowed) return TD_OK;
+    uint64_t allowed = allowed_edges(options, needed);
+    if (needed <= allowed) return TD_OK;
     td_refusal refusal = td_device_refusal(device, needed, allowed);
     refusal.resource = TD_RESOURCE_DEVICE_EDGES;
     refusal.minimum_known = true;

@@ -26,6 +26,8 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
 /* Refuses a run that does not fit on the device or exceeds the request's limits on it. */
 td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, const td_run_options *options,
                            const td_device *device);
+/* The same for an estimate, with so many bytes on a GPU that is not open; a short reason. */
+td_status td_gpu_check_room(const td_gpu_bytes *need, const td_run_options *options, uint64_t room);
 td_status td_gpu_check_vertices(const td_graph *graph, const char *engine);
 
 

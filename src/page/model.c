@@ -233,6 +233,17 @@ static td_status take_wall(td_page_run *run, taker *from)
     return wall.status;
 }
 
+static td_status take_predicted(td_page_run *run, taker *from)
+{
+    taker predicted = inner(from, "predicted", "predicted.");
+    run->expected = seconds(&predicted, "seconds");
+    run->expected_load = seconds(&predicted, "load");
+    run->expected_open = seconds(&predicted, "open");
+    run->expected_prepare = seconds(&predicted, "prepare");
+    run->expected_processing = seconds(&predicted, "processing");
+    return predicted.status;
+}
+
 static td_status take_measures(td_page_run *run, taker *from)
 {
     taker memory = inner(from, "memory", "memory."), disk = inner(from, "disk", "disk.");
@@ -243,6 +254,7 @@ static td_status take_measures(td_page_run *run, taker *from)
     run->digest = text(&result, "digest");
     TD_CHECK(take_times(run, from));
     TD_CHECK(take_wall(run, from));
+    TD_CHECK(take_predicted(run, from));
     TD_CHECK(memory.status);
     TD_CHECK(disk.status);
     return result.status;

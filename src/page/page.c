@@ -82,6 +82,11 @@ static const line lines[] = {
     FIGURE("verify", "verifying", seconds, verify), FIGURE("write", "writing results", seconds, write),
     FIGURE("wall_report", "making the report", seconds, wall_report),
     FIGURE("wall_close", "freeing memory", seconds, wall_close), FIGURE("wall", "wall clock", seconds, wall),
+    FIGURE("expected", "expected: wall clock", seconds, expected),
+    FIGURE("expected_load", "expected: loading", seconds, expected_load),
+    FIGURE("expected_open", "expected: opening GPUs", seconds, expected_open),
+    FIGURE("expected_prepare", "expected: preparing", seconds, expected_prepare),
+    FIGURE("expected_processing", "expected: processing", seconds, expected_processing),
     FIGURE("threads", "threads", count, threads),
     TEXT("verified", "verified", verified), TEXT("digest", "digest of the result", digest),
 };

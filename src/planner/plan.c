@@ -5,12 +5,12 @@
 #include "base/size.h"
 #include "base/names.h"
 #include "device/device.h"
-#include "engine/resident/resident.h"
-#include "store/packed.h"
+#include "planner/choose.h"
+#include "planner/history.h"
+#include "planner/rates.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_SETTINGS = 64 }; /* of an engine or a program */
 
@@ -27,8 +27,7 @@ static td_status check_engine(const char *name)
     return td_fail(TD_USAGE, "unknown engine '%s'; there are %s", name, names);
 }
 
-/* Whether a list of devices has a name with this prefix. */
-static bool lists(const char *devices, const char *beginning)
+bool td_plan_lists(const char *devices, const char *beginning)
 {
     for (const char *at = devices; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
@@ -42,7 +41,7 @@ static td_status check_gpu(const char *engine, const char *devices)
 {
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
     if (found == NULL || !found->needs_gpu) return TD_OK;
-    if (devices != NULL && !lists(devices, "cuda") && !lists(devices, "emu"))
+    if (devices != NULL && !td_plan_lists(devices, "cuda") && !td_plan_lists(devices, "emu"))
         return td_fail(TD_USAGE, "{devices} %s: the %s engine needs a GPU (cuda:0), or an emulated one (emu)", devices,
                        engine);
     td_status status = devices == NULL ? td_devices_check("cuda:0") : TD_OK;
@@ -54,7 +53,7 @@ td_status td_plan_check(const char *engine, const char *devices)
 {
     TD_CHECK(check_engine(engine));
     const td_engine *found = engine != NULL ? td_engine_named(engine) : NULL;
-    if (found != NULL && found->uses_devices == TD_USES_CPU && devices != NULL && !lists(devices, "cpu"))
+    if (found != NULL && found->uses_devices == TD_USES_CPU && devices != NULL && !td_plan_lists(devices, "cpu"))
         return td_fail(TD_USAGE,
                        "{engine} %s and {devices} %s: the %s engine runs on the device cpu; {engine} resident uses a "
                        "GPU", engine, devices, engine);
@@ -168,113 +167,102 @@ const td_engine *td_engine_choose(const char *engine, const char *devices, const
     if (!is_auto(engine)) return td_engine_named(engine);
     for (int i = 0; td_engines[i] != NULL; i++)
         if (sets(settings, td_engines[i]->name)) return td_engines[i];
-    bool gpu = devices != NULL ? lists(devices, "cuda") || lists(devices, "emu")
+    bool gpu = devices != NULL ? td_plan_lists(devices, "cuda") || td_plan_lists(devices, "emu")
                                : td_device_kind_present(TD_DEVICE_CUDA, NULL);
     return gpu ? &td_resident_engine : &td_cpu_engine;
 }
 
-/* A GPU that the user did not name is not used for little work: opening it takes a few tenths of a second, in which the
- * CPU processes this many edges. */
-enum { LITTLE_WORK = 1 << 25 };
-
-/* Of a file that is no .tg, by its length: an edge takes four bytes or more. */
-bool td_plan_is_large(const char *path)
-{
-    struct stat facts;
-    td_packed *packed = NULL;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
-    if (td_packed_open(&packed, path) != TD_OK) return (uint64_t)facts.st_size >= LITTLE_WORK * sizeof(uint32_t);
-    bool large = td_packed_describe(packed)->edges >= LITTLE_WORK;
-    td_packed_close(packed);
-    return large;
-}
-
-const td_engine *td_engine_expected(const char *engine, const char *devices, const td_settings *settings,
+const td_engine *td_engine_expected(const char *engine, const td_program *program, const td_run_options *options,
                                     const char *path)
 {
-    const td_engine *first = td_engine_choose(engine, devices, settings);
-    bool own = is_auto(engine) && devices == NULL && !sets(settings, first->name);
-    return own && first->needs_gpu && !td_plan_is_large(path) ? &td_cpu_engine : first;
+    td_question question;
+    td_estimates answer;
+    td_failure before;
+    const td_engine *first = td_engine_choose(engine, options->devices, options->settings);
+    if (!is_auto(engine) || sets(options->settings, first->name)) return first;
+    td_failure_keep(&before);
+    const td_engine *found = &td_cpu_engine;
+    if (td_question_of_file(&question, path, program, options) == TD_OK) {
+        td_question_answer(&question, &answer);
+        if (answer.chosen >= 0) found = td_estimates_engine(&answer);
+    }
+    td_failure_set(&before);
+    return found;
 }
 
-/* Says why not all edges are on the GPU. */
-static void say_why_not_all(td_plan *plan, uint64_t wanted, uint64_t room)
+/* The cpu engine runs what no GPU engine can, whichever devices are named. */
+static td_status fall_back(td_plan *plan, const td_engine *last)
+{
+    const td_plan_estimate *row = td_estimates_of(&plan->estimates, last);
+    if (row != NULL && row->refusal != NULL)
+        snprintf(plan->why, sizeof plan->why, "the engine %s %s", row->engine, row->refusal);
+    return td_plan_with(plan, &td_cpu_engine);
+}
+
+/* Why an engine's plan was refused although its estimate was not; false: the failure is another one. */
+static bool is_refused(td_plan *plan, td_status status, char reason[TD_ESTIMATE_TEXT])
 {
     char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    if (wanted <= room)
-        snprintf(plan->why, sizeof plan->why, "%s allows the GPU a part of the edges", td_named("gpu_edges"));
-    else
-        snprintf(plan->why, sizeof plan->why, "%s needs %s on the GPU, which has %s", plan->program->info->name,
-                 td_format_size(need, wanted), td_format_size(has, room));
+    reason[0] = '\0';
+    if (status == TD_NO_MEMORY || status == TD_UNSUPPORTED || status == TD_USAGE || status == TD_LIMIT)
+        snprintf(reason, TD_ESTIMATE_TEXT, "%s", td_last_message());
+    else if (status == TD_OK && plan->engine->needs_gpu && !plan->fits)
+        snprintf(reason, TD_ESTIMATE_TEXT, "needs %s of memory, and %s are free%s",
+                 td_format_size(need, plan->program_bytes), td_format_size(has, plan->free_bytes),
+                 plan->emulated_bytes > 0 ? ": an emulated GPU's memory is this machine's" : "");
+    return reason[0] != '\0';
 }
 
-/* If the edges do not fit on the GPU, they cross the link (stream); if the vertices do not fit, the CPU runs it. */
-static td_status choose_for_room(td_plan *plan)
+/* The engine with the least estimate whose plan fits. A stream or coop plan says why not all edges are on the GPU. */
+static td_status choose(td_plan *plan)
 {
-    td_gpu_bytes whole;
-    char why[sizeof plan->why];
-    td_status status = td_plan_with(plan, &td_resident_engine);
-    if (status != TD_NO_MEMORY) return status;
-    TD_CHECK(td_resident_count_bytes(plan->program, plan->graph, &plan->options, &whole));
-    say_why_not_all(plan, whole.graph + whole.program, td_gpu_set_room(&plan->options, td_resident_engine.name));
-    memcpy(why, plan->why, sizeof why);
-    status = td_plan_with(plan, &td_stream_engine);
-    if (status != TD_NO_MEMORY) return status;
-    memcpy(plan->why, why, sizeof why);
-    return td_plan_with(plan, &td_cpu_engine);
-}
-
-/* Chooses the engine if the user named none, and says why. */
-static td_status choose(td_plan *plan, const td_engine *first)
-{
-    const td_run_options *options = &plan->options;
-    if (sets(options->settings, first->name)) {
-        snprintf(plan->why, sizeof plan->why, "the settings are this engine's");
-        return td_plan_with(plan, first);
+    td_estimates *answer = &plan->estimates;
+    const td_engine *engine, *last = &td_resident_engine;
+    const td_plan_estimate *resident = td_estimates_of(answer, &td_resident_engine);
+    char reason[TD_ESTIMATE_TEXT];
+    while ((engine = td_estimates_engine(answer)) != NULL) {
+        snprintf(plan->why, sizeof plan->why, "%.*s", (int)sizeof plan->why - 1, answer->why);
+        if (engine->needs_gpu && engine != &td_resident_engine && resident->refusal != NULL)
+            snprintf(plan->why, sizeof plan->why, "resident %.*s", (int)sizeof plan->why - 16, resident->refusal);
+        td_status status = td_plan_with(plan, engine);
+        if (!is_refused(plan, status, reason)) return status;
+        last = engine;
+        (void)td_estimates_refuse(answer, engine, reason);
     }
-    if (!first->needs_gpu && options->devices != NULL) {
-        snprintf(plan->why, sizeof plan->why, "no GPU among %s", td_named("devices"));
-    } else if (!first->needs_gpu) {
-        snprintf(plan->why, sizeof plan->why, "there is no GPU"); /* 'tandem devices' says why */
-    } else if (options->devices == NULL && plan->graph->edges < LITTLE_WORK) {
-        snprintf(plan->why, sizeof plan->why, "little work: a GPU would take longer to start");
-    } else {
-        if (options->devices == NULL) snprintf(plan->why, sizeof plan->why, "the graph fits on the GPU");
-        else snprintf(plan->why, sizeof plan->why, "a GPU is among %s", td_named("devices"));
-        return choose_for_room(plan);
-    }
-    return td_plan_with(plan, &td_cpu_engine);
+    return fall_back(plan, last);
 }
 
-/* Chooses the cpu engine if the GPU's host memory (an emulated GPU: all its memory) does not fit. */
-static td_status leave_gpu_out(td_plan *plan)
+/* Estimates of all engines, with what would change the choice. */
+static void consider(td_plan *plan, const char *engine)
 {
-    char need[TD_NUMBER_BYTES], has[TD_NUMBER_BYTES];
-    const char *engine = plan->engine->name;
-    bool emulated = plan->emulated_bytes > 0;
-    td_format_size(need, plan->program_bytes);
-    td_format_size(has, plan->free_bytes);
-    snprintf(plan->why, sizeof plan->why, "the engine %s needs %s of memory, and %s are free", engine, need,
-             has);
-    if (emulated) td_plan_add_why(plan, ": an emulated GPU's memory is this machine's");
-    return td_plan_with(plan, &td_cpu_engine);
+    td_question question;
+    td_question_of_graph(&question, plan->program, plan->graph, &plan->options, plan->free_bytes);
+    td_question_answer(&question, &plan->estimates);
+    if (is_auto(engine)) td_question_advise(&question, &plan->estimates);
 }
 
-static td_status make(td_plan *plan, const char *engine)
+static td_status make_with(td_plan *plan, const char *engine)
 {
     const td_run_options *options = &plan->options;
     const td_engine *first = td_engine_choose(engine, options->devices, options->settings);
-    bool own = is_auto(engine) && !sets(options->settings, first->name);
-    if (!is_auto(engine)) {
-        snprintf(plan->why, sizeof plan->why, "asked for");
+    if (!is_auto(engine) || sets(options->settings, first->name)) {
+        snprintf(plan->why, sizeof plan->why, "%s", is_auto(engine) ? "the settings are this engine's" : "asked for");
         return td_plan_with(plan, first);
     }
     if (plan->graph->paged != NULL) {
         td_plan_say_disk(plan);
         return td_plan_with(plan, &td_hybrid_engine);
     }
-    TD_CHECK(choose(plan, first));
-    return own && plan->engine->needs_gpu && !plan->fits ? leave_gpu_out(plan) : TD_OK;
+    return choose(plan);
+}
+
+static td_status make(td_plan *plan, const char *engine)
+{
+    consider(plan, engine);
+    TD_CHECK(make_with(plan, engine));
+    td_estimates_choose(&plan->estimates, plan->engine);
+    snprintf(plan->estimates.why, sizeof plan->estimates.why, "%s", plan->why);
+    return TD_OK;
 }
 
 td_status td_plan_make(td_plan **out, const char *engine, const td_program *program, const td_graph *graph,
@@ -286,6 +274,21 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
     if (status == TD_OK) *out = plan;
     else td_plan_destroy(plan);
     return status;
+}
+
+/* Runs that were stopped, resumed, limited or emulated say nothing about others. */
+void td_plan_remember(const td_plan *plan, const td_run *run)
+{
+    const td_run_options *options = &plan->options;
+    bool limited = options->has_iterations && td_workload_of(plan->program) != TD_WORKLOAD_GATHER;
+    bool odd = limited || options->resume != NULL || options->checkpoint != NULL || plan->emulated_bytes > 0;
+    if (odd || plan->engine != plan->reported || !td_history_wants(plan->graph->edges)) return;
+    td_past past = {.build_id = plan->graph->build_id, .machine = td_rates_machine(td_pool_threads(options->pool)),
+                    .how = td_question_how(options), .iterations = run->iterations, .prepare = run->prepare_seconds,
+                    .processing = run->seconds, .finish = run->finish_seconds};
+    snprintf(past.program, sizeof past.program, "%s", plan->program->info->name);
+    snprintf(past.engine, sizeof past.engine, "%s", plan->engine->name);
+    td_history_add(&past);
 }
 
 /* Plans are accurate to a few percent, which the message adds. */

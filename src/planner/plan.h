@@ -22,15 +22,13 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
                        const td_run_options *options);
 
 /* The engine for a name. "auto" or NULL: the engine whose settings are given; else resident if the devices (NULL: all)
- * include a GPU; else cpu. When the graph is known, td_plan_make may still choose cpu, because there is little work or
- * the GPU is too small. */
+ * include a GPU; else cpu. It decides whose settings are allowed; when the graph is known, td_plan_make may choose
+ * another one. */
 const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings);
 
-/* Whether a file has enough edges for a GPU that the user did not name. */
-bool td_plan_is_large(const char *path);
-
-/* The engine that td_plan_make will choose for a file, before it is read: td_engine_choose, or cpu for little work. */
-const td_engine *td_engine_expected(const char *engine, const char *devices, const td_settings *settings,
+/* The engine that td_plan_make will choose for a file, before it is read: by the estimates of its header
+ * (planner/choose.h). */
+const td_engine *td_engine_expected(const char *engine, const td_program *program, const td_run_options *options,
                                     const char *path);
 
 /* Checks a packed file's header before it is loaded: refuses a run that no amount of memory would allow. */
@@ -53,6 +51,12 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
 
 /* Called after a planned run: if memory was too small, the message states the approximate minimum. */
 td_status td_plan_ended(const td_plan *plan, td_status status);
+
+/* Keeps the figures of a run for later plans (planner/history.h). */
+void td_plan_remember(const td_plan *plan, const td_run *run);
+
+/* Whether a list of devices has a name with this prefix; NULL has none. */
+bool td_plan_lists(const char *devices, const char *beginning);
 
 void td_plan_say_disk(td_plan *plan); /* states why the edges stay on disk, for td_plan_make (plan_disk.c) */
 

@@ -1,6 +1,7 @@
 #include "planner/report.h"
 
 #include "kernels/cpu/job.h"
+#include "planner/choose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -213,6 +214,24 @@ static void put_times(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
+/* What the planner expected of the engine that ran, phase by phase as in "times". */
+static void put_predicted(td_json *json, const td_run_report *report)
+{
+    const td_plan_estimate *row = td_estimates_of(report->expected, report->plan->engine);
+    if (row == NULL || row->refusal != NULL) return;
+    td_json_object(json, "predicted");
+    td_json_real(json, "seconds", row->seconds);
+    td_json_real(json, "start", row->start);
+    td_json_real(json, "load", row->load);
+    td_json_real(json, "open", row->open);
+    td_json_real(json, "plan", row->plan);
+    td_json_real(json, "prepare", row->prepare);
+    td_json_real(json, "processing", row->processing);
+    td_json_real(json, "finish", row->finish);
+    td_json_bool(json, "measured", row->measured);
+    td_json_end_object(json);
+}
+
 static void put_memory(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
@@ -383,6 +402,7 @@ void td_run_report_json(td_json *json, const td_run_report *report)
     put_result(json, report);
     put_directions(json, run);
     put_times(json, report);
+    put_predicted(json, report);
     put_memory(json, report);
     put_rows(json, run);
 }

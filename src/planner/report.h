@@ -24,6 +24,7 @@ typedef struct td_run_report {
     uint64_t repeats;
     double median;                         /* median of `each` */
     td_span start, load, reorder, planning, earlier, run_span, summarise, verify, output;
+    const struct td_estimates *expected; /* estimates before the run; NULL: none */
     uint64_t load_peak, run_peak; /* peak memory while loading and reordering, and while running */
 } td_run_report;
 

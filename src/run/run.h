@@ -161,6 +161,7 @@ typedef struct td_run_options {
     void (*begins)(void *context); /* called when all checks of the request have passed, or NULL */
     td_iteration_fn each; /* called after every iteration, or NULL */
     void *each_context;   /* context of both callbacks */
+    uint64_t runs;        /* runs of the plan that are expected; 0: one */
 } td_run_options;
 
 /* Statistics of a run's checkpoints. */

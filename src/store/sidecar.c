@@ -2,6 +2,7 @@
 #include "store/sidecar.h"
 
 #include "base/alloc.h"
+#include "base/data_files.h"
 #include "base/hash.h"
 #include "base/outfile.h"
 
@@ -64,20 +65,10 @@ static td_status beside(char path[TD_SIDECAR_PATH], const td_sidecar_id *id)
     return length < TD_SIDECAR_PATH ? TD_OK : td_fail(TD_LIMIT, "the path %s is too long", id->graph);
 }
 
-/* $XDG_CACHE_HOME/tandem or ~/.cache/tandem; false: neither is known. */
-static bool cache_folder(char path[TD_SIDECAR_PATH])
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = TD_SIDECAR_PATH;
-    if (cache != NULL && cache[0] == '/') length = snprintf(path, TD_SIDECAR_PATH, "%s/tandem", cache);
-    else if (home != NULL && home[0] == '/') length = snprintf(path, TD_SIDECAR_PATH, "%s/.cache/tandem", home);
-    return length < TD_SIDECAR_PATH;
-}
-
 static bool in_cache(char path[TD_SIDECAR_PATH], const td_sidecar_id *id)
 {
     char folder[TD_SIDECAR_PATH];
-    return cache_folder(folder) &&
+    return td_data_cache(folder) &&
            snprintf(path, TD_SIDECAR_PATH, "%s/%016" PRIx64 ".%s", folder, id->build_id, id->layout) < TD_SIDECAR_PATH;
 }
 
@@ -524,7 +515,7 @@ td_status td_sidecar_list(const char *graph, uint64_t build_id, td_sidecar_entry
     split_path(graph, folder, &name);
     TD_TRY(list_folder(&list, folder, name));
     snprintf(prefix, sizeof prefix, "%016" PRIx64, build_id);
-    if (cache_folder(folder)) TD_TRY(list_folder(&list, folder, prefix));
+    if (td_data_cache(folder)) TD_TRY(list_folder(&list, folder, prefix));
     if (list.count > 1) qsort(list.entries, (size_t)list.count, sizeof *list.entries, compare_entries);
     *out = list.entries;
     *count = list.count;

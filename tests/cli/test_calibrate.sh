@@ -3,7 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 export XDG_DATA_HOME=$folder/data
 
-fails 2 '--devices is missing' calibrate
+fails 2 'are for the cost models of several GPUs' calibrate g.tg
+fails 2 'are for the cost models of several GPUs' calibrate --machine --size none
+fails 2 '-o names a file' calibrate --machine --devices emu --size small
 fails 2 'allowed are none, small and normal' calibrate --devices emu:2 --size huge
 fails 2 "and there is one" calibrate --devices emu@dgx1
 fails 1 'nowhere' calibrate --devices emu:2@late --size small -o nowhere/x.model
@@ -43,4 +45,19 @@ equal "$(cat again.model)" "$(cat data/tandem/cost-emu-late.model)" 'a model of 
 head -n 20 data/tandem/cost-emu-late.model >cut.model
 fails 1 'cut.model:21: ends before' run bfs g.tg --source 0 --engine multi --devices emu:2 --quiet --set multi.cost=model \
     --set multi.model=cut.model
+
+# The machine: rates that a plan takes, and a damaged file that it does not.
+succeeds calibrate --size small --json rates.json
+contains_all "$out" 'the rates' cpu.search.edge cpu.gather.edge load finish 'of a GPU: defaults' "wrote $folder/data/tandem/machine-"
+contains_all "$(cat rates.json)" 'the report' '"cpu.forest.edge": ' '"gpu_measured": false'
+succeeds plan bfs g.tg
+contains "$out" 'calibrated rates for' 'the basis of a plan'
+[[ $out != *'not calibrated'* ]] || bad 'the rates are not taken'
+sed -i 's/^load .*/load 0/' data/tandem/machine-*.rates
+t plan bfs g.tg
+contains "$err" "is no value of load; 'tandem calibrate' measures the rates again" 'a damaged file'
+contains "$out" 'not calibrated' 'the basis of a plan then'
+rm data/tandem/machine-*.rates
+succeeds calibrate --machine --devices emu@unchecked --size small --threads 2 -o gpu.rates
+contains_all "$(cat gpu.rates)" 'rates of a GPU' 'gpu.search.edge ' 'upload ' 'threads 2'
 finish

@@ -48,6 +48,7 @@ use() { # NUMBER CALL
 for number in $(seq 2 "$count"); do
     case $(sed -n '1s/.* \([a-z_]*\)(.*/\1/p' $number.c) in
     run_if_it_fits) use $number 'run_if_it_fits(session, graph, &result)'; contains "$seen" ' bytes' "$seen" ;;
+    print_estimates) use $number 'print_estimates(session, graph)'; contains "$seen" 's, chosen' "$seen" ;;
     print_cut) use $number 'print_cut(session, graph)'; contains "$seen" '% cut, balance' "$seen" ;;
     print_reached) use $number 'print_reached(session, graph)'; equal "$(grep -c ' reaches ' <<<"$seen")" 2 "$seen" ;;
     run_within) use $number 'td_session_set_budget(session, 1000) == TD_OK ? run_within(session, graph, 1 << 30, &result) : TD_INTERNAL' ;;

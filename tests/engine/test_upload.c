@@ -316,23 +316,23 @@ TEST(only_what_a_gpu_copies_is_mapped)
     CHECK(!maps(session, path, "cpu"));
     CHECK(!maps(session, path, "stream"));
     CHECK(!maps(session, striped, "resident"));
-    CHECK(td_engine_expected("resident", NULL, NULL, path) == td_engine_named("resident"));
-    CHECK(td_engine_expected(NULL, NULL, NULL, path) == td_engine_named("cpu")); /* little work, GPU or not */
-    CHECK(td_engine_expected("auto", narrow_gpu(), NULL, path) == td_engine_named("resident"));
+    const td_program *wcc = td_program_named("wcc");
+    td_run_options plain = {.pool = pool}, named = {.pool = pool, .devices = narrow_gpu()};
+    CHECK(td_engine_expected("resident", wcc, &plain, path) == td_engine_named("resident"));
+    CHECK(td_engine_expected(NULL, wcc, &plain, path) == td_engine_named("cpu")); /* little work, GPU or not */
+    CHECK(td_engine_expected("auto", wcc, &named, path) == td_engine_named("resident"));
     td_session_destroy(session);
 }
 
-/* By the edges of a .tg, by the length of others. */
-TEST(a_file_is_large_by_its_edges)
+/* Files of which nothing is known but their length, or not even that. */
+TEST(a_text_file_is_expected_by_its_length)
 {
-    td_packed_info info;
+    td_run_options plain = {.pool = pool};
+    const td_program *wcc = td_program_named("wcc");
     const char *text = test_path("large.txt");
-    CHECK(!td_plan_is_large(write_graph(false, &info)));
     test_write_file(text, "1 2\n", 4);
-    CHECK(!td_plan_is_large(text));
-    CHECK(truncate(text, (off_t)1 << 27) == 0);
-    CHECK(td_plan_is_large(text));
-    CHECK(!td_plan_is_large(test_path("absent")));
+    CHECK(td_engine_expected(NULL, wcc, &plain, text) == td_engine_named("cpu"));
+    CHECK(td_engine_expected(NULL, wcc, &plain, test_path("absent")) == td_engine_named("cpu"));
 }
 
 TEST(a_mapped_graph_can_be_reversed)

@@ -66,8 +66,9 @@ if grep -q fine.c <<<"$found"; then bad "the check refuses allowed includes: $fo
 # The tool is a client of the public API: its files include tandem.h, the tool's own headers and base/. The files below
 # look inside by their nature: they measure kernels, devices and builders one by one (bench), or draw up a cost model of
 # kernels from such measurements (calibrate).
-inside='cmd_bench.c bench.h bench_allocation.c bench_convert.c bench_cpu.c bench_gpu.c bench_graphs.c bench_multi.c
-bench_paths.c bench_reorder.c cmd_calibrate.c calibrate.h calibrate_graphs.c calibrate_train.c'
+inside='cmd_bench.c bench.h bench_allocation.c bench_answer.c bench_convert.c bench_cpu.c bench_gpu.c bench_graphs.c bench_multi.c
+bench_paths.c bench_reorder.c cmd_calibrate.c calibrate.h calibrate_graphs.c calibrate_machine.c
+calibrate_train.c'
 
 # check_tool FOLDER: prints a line for every include of an internal header by a file that is not on the list.
 check_tool() {

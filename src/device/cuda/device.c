@@ -490,6 +490,16 @@ done:
 }
 
 /* Errors are those of the opening that follows. */
+uint64_t td_cuda_memory(int index)
+{
+    struct cudaDeviceProp found;
+    if (index >= td_cuda_count() || cudaGetDeviceProperties(&found, index) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return found.totalGlobalMem;
+}
+
 void td_cuda_warm(int index)
 {
     if (index < td_cuda_count() && cudaSetDevice(index) == cudaSuccess) (void)cudaFree(NULL);

@@ -536,6 +536,7 @@ const td_engine td_coop_engine = {
     .limits_edges = true,
     .settings = td_coop_settings,
     .uses = td_coop_uses,
+    .estimate = td_coop_estimate,
     .plan = plan_coop,
     .layout = td_coop_layout,
     .make_layout = td_coop_make_layout,

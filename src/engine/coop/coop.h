@@ -179,6 +179,7 @@ typedef struct td_coop_bytes {
     bool prepared;     /* the split is read from the file beside the graph; `layout` is its name */
     char layout[TD_SIDECAR_NAME];
 } td_coop_bytes;
+td_status td_coop_estimate(const td_case *of, td_plan_estimate *out); /* estimate.c */
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                        td_device *device, td_coop_bytes *out);
 

@@ -32,6 +32,16 @@ static td_status plan_cpu(td_plan *plan)
     return plan_group(plan);
 }
 
+static td_status estimate_cpu(const td_case *of, td_plan_estimate *out)
+{
+    TD_CHECK(td_case_host(of, out));
+    out->load = td_case_load(of, false);
+    out->prepare = of->graph->vertices * of->rates->settle;
+    out->processing = td_case_processing(of, of->rates->cpu);
+    out->finish = td_case_finish(of);
+    return td_case_check_host(of, out);
+}
+
 static td_status run_cpu(const td_plan *plan, td_run *run) { return td_cpu_run(run, &plan->options); }
 
 static td_status run_group(const td_plan *plan, td_run *run, td_group *group)
@@ -51,6 +61,7 @@ const td_engine td_cpu_engine = {
     .settings = td_cpu_settings,
     .renamed = renamed,
     .uses = td_cpu_uses,
+    .estimate = estimate_cpu,
     .plan = plan_cpu,
     .run = run_cpu,
     .run_group = run_group,

@@ -1,10 +1,8 @@
 #include "engine/multi/cost_find.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Letters and digits in lower case, all else as single hyphens. */
@@ -75,24 +73,13 @@ td_status td_cost_file_find(char path[TD_DATA_PATH], const td_gpu_set *gpus)
                    own[0] != '\0' ? ", " : "", td_data_places(path, "models"), gpus->devices);
 }
 
-static td_status make_folders(char path[TD_DATA_PATH])
-{
-    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL) *slash = '\0';
-        int failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
-        if (failed != 0) return td_fail_errno(TD_IO, failed, "cannot make the folder %s", path);
-        if (slash == NULL) return TD_OK;
-        *slash = '/';
-    }
-}
-
 td_status td_cost_file_own(char path[TD_DATA_PATH], const td_gpu_set *gpus)
 {
     char name[TD_COST_NAME];
     TD_CHECK(td_cost_file_name(name, gpus));
     if (!td_data_own(path))
         return td_fail(TD_INVALID, "neither XDG_DATA_HOME nor HOME names a folder for the cost model; -o names a file");
-    TD_CHECK(make_folders(path));
+    TD_CHECK(td_data_make_folder(path));
     size_t used = strlen(path);
     if (used + strlen(name) + 2 > TD_DATA_PATH) return td_fail(TD_INVALID, "%s: too long a path", path);
     snprintf(path + used, TD_DATA_PATH - used, "/%s", name);

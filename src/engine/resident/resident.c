@@ -293,6 +293,28 @@ static td_status plan_resident(td_plan *plan)
     return TD_OK;
 }
 
+/* A file that goes to the GPU whole is mapped (api/open.c); a forest's edges are then read by the host at the end. */
+static td_status estimate_resident(const td_case *of, td_plan_estimate *out)
+{
+    td_gpu_bytes need;
+    td_workload work = td_workload_of(of->program);
+    bool maps = !of->text && of->options->gpu_memory == 0 && of->options->gpu_edges == 0;
+    TD_CHECK(td_gpu_check_vertices(of->graph, "resident"));
+    TD_CHECK(td_resident_count_bytes(of->program, of->graph, of->options, &need));
+    TD_CHECK(td_gpu_check_room(&need, of->options, of->gpu_room));
+    out->host_graph = maps ? of->graph->vertices * sizeof(uint64_t) : of->graph_bytes;
+    out->host_program = of->graph->vertices * sizeof(uint64_t); /* results */
+    out->device = need.graph + need.program;
+    out->load = td_case_load(of, maps);
+    if (!of->cached(of, "resident"))
+        out->prepare = (double)need.graph / of->rates->upload + of->graph->vertices * of->rates->tables[work];
+    out->processing = td_case_processing(of, of->rates->gpu);
+    out->finish = td_case_finish(of);
+    if (work == TD_WORKLOAD_FOREST && maps) out->finish += td_case_load(of, false);
+    td_case_gpu(of, out);
+    return td_case_check_host(of, out);
+}
+
 static const td_renamed_setting renamed[] = {{.formerly = "heavy", "high_degree"}, {0}};
 
 const td_engine td_resident_engine = {
@@ -309,6 +331,7 @@ const td_engine td_resident_engine = {
     .uses = td_resident_uses,
     .applies = applies,
     .when = when,
+    .estimate = estimate_resident,
     .plan = plan_resident,
     .run = run_resident,
     .run_group = run_group,

@@ -429,6 +429,7 @@ const td_engine td_stream_engine = {
     .applies = td_streaming_applies,
     .when = td_streaming_when,
     .check = td_streaming_check_settings,
+    .estimate = td_streaming_estimate,
     .plan = plan_stream,
     .layout = td_streaming_layout,
     .make_layout = td_streaming_make_layout,

@@ -203,6 +203,8 @@ typedef struct td_streaming_bytes {
     uint64_t edge_bytes; /* bytes of one edge */
     bool all;           /* all edges fit: the resident engine runs the plan */
 } td_streaming_bytes;
+td_status td_streaming_estimate(const td_case *of, td_plan_estimate *out); /* estimate.c */
+
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 

@@ -1,0 +1,157 @@
+/* The history of measured runs: bounded, safe against damage and forgery, and against processes that write at once. */
+#include "planner/history.h"
+#include "base/hash.h"
+#include "test.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static const td_past sample = {.build_id = 7, .machine = 8, .how = 9, .program = "bfs", .engine = "cpu",
+                               .iterations = 12, .prepare = 0.25, .processing = 0.5, .finish = 0.125};
+
+/* A new folder for the cache; returns the path of the history in it. */
+static const char *begin(const char *name)
+{
+    static char path[600];
+    setenv("XDG_CACHE_HOME", test_path(name), 1);
+    unsetenv("TANDEM_HISTORY");
+    snprintf(path, sizeof path, "%s/tandem/runs", test_path(name));
+    return path;
+}
+
+static int find(td_past *out) { return td_history_find(7, 8, "bfs", out, 16); }
+
+static void write_forged(const char *path, const char *text, bool with_sum)
+{
+    FILE *file = fopen(path, "a");
+    CHECK(file != NULL);
+    fprintf(file, "%s %016" PRIx64 "\n", text, with_sum ? td_hash64(text, strlen(text)) : 1);
+    fclose(file);
+}
+
+TEST(a_run_is_found_again_for_its_graph_machine_and_program)
+{
+    td_past found[16];
+    (void)begin("plain");
+    CHECK_EQ(find(found), 0);
+    td_history_add(&sample);
+    CHECK_EQ(find(found), 1);
+    CHECK_EQ(found[0].iterations, 12);
+    CHECK(found[0].processing == 0.5 && found[0].prepare == 0.25 && found[0].finish == 0.125 && found[0].how == 9);
+    CHECK_STR(found[0].engine, "cpu");
+    CHECK_EQ(td_history_find(6, 8, "bfs", found, 16), 0); /* another build */
+    CHECK_EQ(td_history_find(7, 9, "bfs", found, 16), 0); /* another machine */
+    CHECK_EQ(td_history_find(7, 8, "wcc", found, 16), 0);
+    CHECK_EQ(td_history_find(0, 8, "bfs", found, 16), 0); /* of no file */
+}
+
+TEST(the_newest_run_of_an_engine_counts)
+{
+    td_past found[16], other = sample;
+    (void)begin("newest");
+    td_history_add(&sample);
+    other.processing = 2;
+    td_history_add(&other);
+    snprintf(other.engine, sizeof other.engine, "resident");
+    td_history_add(&other);
+    CHECK_EQ(find(found), 2);
+    CHECK_STR(found[0].engine, "resident");
+    CHECK(found[1].processing == 2);
+    CHECK_EQ(td_history_find(7, 8, "bfs", found, 1), 1);
+}
+
+TEST(damaged_and_forged_lines_are_skipped)
+{
+    static const char *const forged[] = {
+        "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 -1 0.5 0.125",
+        "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 inf 0.5 0.125",
+        "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 nan nan nan",
+        "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 0.25 1e300 0.125",
+        "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 0.25 0.5",
+        "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 0.25 0.5 0.125 more",
+        "0000000000000007 0000000000000008 bfs cpu 12 0.25 0.5 0.125", "",
+    };
+    td_past found[16];
+    const char *path = begin("forged");
+    td_history_add(&sample); /* makes the folder */
+    CHECK(truncate(path, 0) == 0);
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) write_forged(path, forged[i], true);
+    write_forged(path, "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 0.25 0.5 0.125", false);
+    CHECK_EQ(find(found), 0);
+    write_forged(path, "0000000000000007 0000000000000008 0000000000000009 bfs cpu 12 0.25 0.5 0.125", true);
+    CHECK_EQ(find(found), 1); /* the same with its sum */
+    FILE *file = fopen(path, "a");
+    for (int i = 0; i < 3000; i++) fputc(i % 256, file); /* no lines at all, zeros among them */
+    fprintf(file, "\n0000000000000007 0000000000000008 00");
+    fclose(file);
+    CHECK_EQ(find(found), 1);
+    td_history_add(&sample); /* behind a line that was cut off: lost, and no more than that */
+    td_history_add(&sample);
+    CHECK_EQ(find(found), 1);
+}
+
+TEST(the_file_is_bounded_and_keeps_the_newest)
+{
+    td_past found[16], past = sample;
+    struct stat facts;
+    const char *path = begin("bounded");
+    for (uint32_t i = 0; i < 2000; i++) {
+        past.iterations = i;
+        td_history_add(&past);
+        CHECK(stat(path, &facts) == 0 && facts.st_size < TD_HISTORY_BYTES + 1024);
+    }
+    CHECK_EQ(find(found), 1);
+    CHECK_EQ(found[0].iterations, 1999);
+}
+
+TEST(processes_may_add_at_once)
+{
+    enum { PROCESSES = 4, EACH = 40 };
+    td_past found[16];
+    const char *path = begin("together");
+    char line[256];
+    int lines = 0;
+    td_history_add(&sample);
+    for (int p = 0; p < PROCESSES; p++)
+        if (fork() == 0) {
+            for (int i = 0; i < EACH; i++) td_history_add(&sample);
+            _exit(0);
+        }
+    for (int p = 0; p < PROCESSES; p++) CHECK(wait(NULL) > 0);
+    FILE *file = fopen(path, "r");
+    while (fgets(line, sizeof line, file) != NULL) lines += strncmp(line, "0000000000000007 ", 17) == 0;
+    fclose(file);
+    CHECK_EQ(lines, PROCESSES * EACH + 1); /* whole lines, none lost */
+    CHECK_EQ(find(found), 1);
+}
+
+TEST(a_history_that_cannot_be_kept_is_no_failure)
+{
+    td_past found[16];
+    const char *path = begin("odd");
+    CHECK(mkdir(test_path("odd"), 0777) == 0 && mkdir(test_path("odd/tandem"), 0777) == 0);
+    CHECK(mkdir(path, 0777) == 0); /* a folder in its place */
+    td_history_add(&sample);
+    CHECK_EQ(find(found), 0);
+    CHECK(rmdir(path) == 0 && mkfifo(path, 0666) == 0); /* a pipe: nobody may wait for its other end */
+    td_history_add(&sample);
+    CHECK_EQ(find(found), 0);
+    CHECK(unlink(path) == 0 && symlink("/dev/zero", path) == 0);
+    td_history_add(&sample);
+    CHECK_EQ(find(found), 0);
+    setenv("XDG_CACHE_HOME", "/proc/none", 1);
+    td_history_add(&sample);
+    CHECK_EQ(find(found), 0);
+}
+
+TEST(small_graphs_are_not_worth_it_and_it_can_be_switched_off)
+{
+    (void)begin("switch");
+    CHECK(td_history_wants(1 << 20) && !td_history_wants((1 << 20) - 1));
+    setenv("TANDEM_HISTORY", "all", 1);
+    CHECK(td_history_wants(1));
+    setenv("TANDEM_HISTORY", "off", 1);
+    CHECK(!td_history_wants(UINT64_C(1) << 40));
+}
+
+TEST_MAIN
