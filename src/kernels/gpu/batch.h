@@ -12,7 +12,24 @@ typedef struct push_round {
     bool defers;
     const td_gpu_fragments *fragments; /* several GPUs: the vertices that this one owns; 0, known to the compiler, in
                                         * loops of one GPU, whose inner code has no room for the question */
+#if PROGRAM_PEELS
+    const td_cores_args *cores; /* core numbers (cores.h), and what they push: known to the compiler like fragments */
+    uint32_t cores_push, taken_vertices;
+#define PUSH_NO_CORES , 0, 0, 0
+#else
+#define PUSH_NO_CORES
+#endif
 } push_round;
+
+/* What an edge carries: its source's message, or for core numbers the source itself. */
+TD_DEVICE program_message message_from(const td_push_args *a, const push_round *r, uint32_t u)
+{
+#if PROGRAM_PEELS
+    if (r->cores != 0) return u;
+#endif
+    (void)r;
+    return message_of(&a->state, u);
+}
 
 /* Edges per lane in a batch: their reads overlap. */
 #ifndef PUSH_BATCH
