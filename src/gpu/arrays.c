@@ -71,7 +71,8 @@ td_status td_gpu_size_loops(td_gpu_job *job)
     bool plain = job->balance == TD_BALANCE_WARP;
     uint32_t most;
     if (!job->traits->fused) return TD_OK;
-    if (job->cores == TD_CORES_PEEL) job->loop = &k->cores_peel.kernel;
+    bool parts = job->core_prefix.offsets != NULL;
+    if (job->cores == TD_CORES_PEEL) job->loop = parts ? &k->cores_peel_parts.kernel : &k->cores_peel.kernel;
     else if (job->cores == TD_CORES_HISTOGRAM) job->loop = &k->cores_histogram.kernel;
     else if (job->prioritised) job->loop = plain ? &k->priorities.kernel : &k->priorities_otherwise.kernel;
     else job->loop = plain ? &k->levels.kernel : &k->levels_otherwise.kernel;

@@ -25,7 +25,7 @@ static td_cores_args cores_args(const td_gpu_job *job, uint32_t most_rounds, td_
                          .leave_edges = shape.most, .stay_edges = shape.least, .most_rounds = most_rounds,
                          .mean_degree = job->mean_degree, .has_high_degree = job->has_high_degree};
     loop.push.lean = false; /* rounds are chosen by edges */
-    return (td_cores_args){.loop = loop, .left = {arrays->left, arrays->next_left}, .near = arrays->near,
+    return (td_cores_args){.loop = loop, .prefix = job->core_prefix, .left = {arrays->left, arrays->next_left}, .near = arrays->near,
                            .window = job->core_window, .buffer = job->core_buffer, .bins = arrays->bins,
                            .support = arrays->support, .before = arrays->before,
                            .places = arrays->places != NULL ? arrays->places : job->state.push_offsets};
@@ -45,6 +45,7 @@ static td_status run_launch(td_gpu_job *job, td_frontier *now, bool builds)
     TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &args, sizeof args));
     TD_CHECK(td_gpu_read_rounds(job, most));
     uint32_t rounds = job->control->rounds;
+    const uint64_t edge_bytes = sizeof(uint32_t); /* the program uses no weights */
     const td_gpu_slot *next = &job->control->slot[job->control->at];
     *now = (td_frontier){next->count, next->edges, true, false};
     if (rounds % 2 == 1) td_gpu_swap(&job->arrays.queue[0], &job->arrays.queue[1]);
@@ -52,7 +53,8 @@ static td_status run_launch(td_gpu_job *job, td_frontier *now, bool builds)
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
         td_row report = {.direction = job->cores == TD_CORES_PEEL ? "peel" : "bounds", .active_vertices = row->vertices,
-                         .active_edges = row->edges, .edges = row->edges};
+                         .active_edges = row->edges, .edges = row->edges,
+                         .bytes_direct = row->host_edges * edge_bytes, .bytes_useful = row->host_edges * edge_bytes};
         if (row->split) continue;
         job->run->updates += row->vertices;
         TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));

@@ -44,10 +44,10 @@ const td_setting td_resident_settings[] = {
     [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, TD_CORES_ROUNDS, 0, 0, "rounds|peel|histogram|auto",
                    "kcore: rounds: a launch for every level, then rounds; peel: all levels in one launch; histogram: "
                    "bounds that fall, with a histogram of every vertex's neighbours; auto: chosen by the graph"},
-    [SET_WINDOW] = {"window", TD_SETTING_WHOLE, 16, 1, 1 << 20, NULL,
+    [SET_WINDOW] = {"window", TD_SETTING_WHOLE, TD_CORE_WINDOW, 1, 1 << 20, NULL,
                     "kcore=peel: levels that are found among the vertices near them, before all remaining ones are "
                     "scanned again"},
-    [SET_BUFFER] = {"buffer", TD_SETTING_WHOLE, 256, 0, 512, NULL,
+    [SET_BUFFER] = {"buffer", TD_SETTING_WHOLE, TD_CORE_BUFFER, 0, 512, NULL,
                     "kcore=peel: vertices of short lists that a block removes in a round as soon as it finds them; 0: "
                     "all wait for the next round"},
     [SETTINGS] = {0},

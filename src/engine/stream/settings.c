@@ -9,7 +9,7 @@
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_PACK, SET_ACTIVITY, SETTINGS,
+    SET_PACK, SET_ACTIVITY, SET_KCORE, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
@@ -71,6 +71,9 @@ const td_setting td_streaming_settings[] = {
                       "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active "
                       "and push the difference, so that only their edges cross; off: every vertex gathers along all "
                       "edges; auto: on for nn, and in every variant but full"},
+    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, 0, 0, 0, "levels|peel",
+                   "kcore. levels: a launch for every level, then rounds along whole lists; peel: all levels in one "
+                   "launch, along the resident prefix and, read from host memory, the rest of the lists"},
     [SETTINGS] = {0},
 };
 
@@ -81,6 +84,7 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     bool active = gas && !k->fused && k->proportional && !changes; /* with stream.activity */
     bool pushes = gas && (k->fused || changes || active);
     if (strcmp(setting, "activity") == 0) return active;
+    if (strcmp(setting, "kcore") == 0) return k->schedule == TD_SCHEDULE_PEEL;
     bool once = active && (k->shares || k->own_value); /* every iteration settles all vertices, once */
     if (active && strcmp(setting, "small") == 0) return false;
     if (once && (strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)) return false;
@@ -175,6 +179,28 @@ static td_status check_levels(const td_program *program, const td_run_options *o
                                     reason));
 }
 
+bool td_streaming_peels_at_once(const td_program *program, const td_settings *settings)
+{
+    double kcore = 0;
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "kcore", &kcore);
+    return kcore == 1 && program->cpu->schedule == TD_SCHEDULE_PEEL;
+}
+
+/* In one launch no subgraph is chosen, copied or queued, and no round is counted. */
+static td_status check_kcore(const td_program *program, const td_run_options *options)
+{
+    static const char *const of_levels[] = {"stream.rules", "stream.alpha", "stream.beta", "stream.low",
+                                            "stream.levels", "stream.compress"};
+    if (!td_streaming_peels_at_once(program, options->settings)) return TD_OK;
+    if (options->has_iterations)
+        return td_fail(TD_USAGE, "stream.kcore=peel has no rounds that {iterations} could count; stream.kcore=levels has");
+    for (uint64_t i = 0; i < sizeof of_levels / sizeof *of_levels; i++)
+        if (td_settings_given(options->settings, of_levels[i]))
+            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing with stream.kcore=peel, which copies no "
+                                            "subgraphs; it is for stream.kcore=levels", of_levels[i]));
+    return TD_OK;
+}
+
 /* A variant that would do what lbase does is refused. */
 static td_status check_variant(const td_program *program, const td_run_options *options)
 {
@@ -241,6 +267,7 @@ static const condition conditions[] = {
     {"compress", IN_FULL, false, "stream.variant=full"},
     {"pack", IN_FULL, false, "stream.variant=full"},
     {"activity", IN_FULL, false, "stream.variant=full"},
+    {"kcore", IN_FULL, false, "stream.variant=full"},
     {"delta", IN_OTHERS, false, "every stream.variant but scaph, which has no buckets"},
     {"direction", IN_OTHERS, false, "every stream.variant but scaph, which pushes"},
 };
@@ -312,6 +339,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
                                  "makes sssp run plain rounds; leave one of them out");
     TD_CHECK(check_variant(program, options));
     TD_CHECK(check_levels(program, options));
+    TD_CHECK(check_kcore(program, options));
     TD_CHECK(check_activity(program, options));
     return check_mode(options, program);
 }
@@ -337,6 +365,9 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
+    gpu->cores = td_streaming_peels_at_once(gpu->run->program, gpu->options->settings) ? TD_CORES_PEEL : TD_CORES_ROUNDS;
+    gpu->core_window = TD_CORE_WINDOW;
+    gpu->core_buffer = TD_CORE_BUFFER;
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit &&
                        self->variant != TD_STREAMING_SCAPH;
     return TD_OK;

@@ -81,13 +81,15 @@ typedef struct td_gpu_slot {
 typedef struct td_gpu_peeling {
     uint32_t next_level, window_end; /* vertices with values below window_end are in the list `near` */
     uint32_t left_count, left_at; /* vertices in the list left[left_at] */
-    uint32_t near_count[2], near_at;
+    uint32_t near_count[3], near_at; /* in `near`: being read, being written, being cleared */
+    uint32_t near_spare;          /* `near` is in the array of left that is not in use */
     uint32_t done;
     uint64_t scanned;             /* entries of both lists read so far */
 } td_gpu_peeling;
 
 typedef struct td_gpu_row {
     uint64_t edges; /* of the frontier */
+    uint64_t host_edges; /* cores: of these, read from host memory */
     uint32_t vertices, split; /* split: the round only divided the far vertices and processed no edges */
 } td_gpu_row;
 
@@ -307,6 +309,7 @@ typedef struct td_peel_args {
 /* Core numbers in one launch (cores.h). */
 typedef struct td_cores_args {
     td_loop_args loop;
+    td_gpu_list prefix;           /* stream: the first edges of every list, on the device; the others are at the host */
     uint32_t *left[2], *near;     /* peel: remaining vertices; those whose level comes soon */
     uint32_t window;              /* levels that `near` serves */
     uint32_t buffer;              /* vertices that a block removes in a round besides those of the queue */

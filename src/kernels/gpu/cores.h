@@ -20,10 +20,10 @@ TD_DEVICE void note_nearest(td_gpu_slot *slot, uint32_t nearest)
     if (td_lane() == 0 && nearest != 0) TD_MAX(&slot->nearest, nearest);
 }
 
-/* Queues the vertices of a list whose value is the level; `all`: the list has all remaining vertices, and is divided
- * into those below `end`, those from there on, and removed ones, which are dropped. */
+/* Queues the vertices of a list whose value is the level, drops removed ones, and divides the others at `end`: near
+ * ones, and those that are left for later windows. */
 TD_DEVICE void scan_values(const td_cores_args *a, push_round *r, const uint32_t *list, uint32_t count, uint32_t level,
-                           uint32_t end, bool all, uint32_t *next_left)
+                           uint32_t end, uint32_t *left)
 {
     const uint32_t *values = (const uint32_t *)a->loop.push.state.values;
     uint32_t nearest = 0, turns = (count + td_global_threads() - 1) / td_global_threads();
@@ -34,43 +34,94 @@ TD_DEVICE void scan_values(const td_cores_args *a, push_round *r, const uint32_t
         if (rest && ~value > nearest) nearest = ~value;
         if (removed) expect(&a->loop.push, r, v);
         warp_append(r->out, &r->next->count, removed, v);
-        if (!all) continue;
         warp_append(r->far, r->far_count, rest && value < end, v);
-        warp_append(next_left, &r->next->left, rest && value >= end, v);
+        warp_append(left, &r->next->left, rest && value >= end, v);
     }
     warp_add_u64(&r->next->edges, r->next_edges);
     note_nearest(r->next, nearest);
+}
+
+/* Where the near vertices are. */
+TD_DEVICE uint32_t *near_list(const td_cores_args *a, const td_gpu_peeling *at)
+{
+    return at->near_spare ? a->left[1 - at->left_at] : a->near;
 }
 
 /* Finds the vertices of the next level, or the next level that has any. */
 TD_DEVICE void find_level(const td_cores_args *a, push_round *r, td_gpu_peeling *at)
 {
     td_gpu_control *control = a->loop.push.state.control;
-    uint32_t level = at->next_level;
+    uint32_t *counts = control->peeling.near_count, level = at->next_level, count = at->left_count;
+    const uint32_t *list = a->left[at->left_at];
     bool all = level >= at->window_end;
     if (all) {
         at->window_end = level > 0xffffffffu - a->window ? 0xffffffffu : level + a->window;
-        if (td_global_thread() == 0) TD_STORE(&control->peeling.near_count[at->near_at], 0u);
-        at->near_at = 1 - at->near_at;
-        r->far_count = &control->peeling.near_count[at->near_at];
+    } else {
+        list = near_list(a, at);
+        count = TD_LOAD(&counts[at->near_at]);
     }
-    uint32_t count = all ? at->left_count : TD_LOAD(r->far_count);
-    scan_values(a, r, all ? a->left[at->left_at] : a->near, count, level, at->window_end, all, a->left[1 - at->left_at]);
+    at->near_spare = all ? 0 : 1 - at->near_spare;
+    at->near_at = (at->near_at + 1) % 3;
+    if (td_global_thread() == 0) TD_STORE(&counts[(at->near_at + 1) % 3], 0u);
+    r->far = near_list(a, at);
+    r->far_count = &counts[at->near_at];
+    scan_values(a, r, list, count, level, at->window_end, a->left[1 - at->left_at]); /* near ones are below the end */
     TD_GRID_BARRIER(false, &control->barrier);
-    uint32_t nearest = TD_LOAD(&r->next->nearest);
+    uint32_t nearest = TD_LOAD(&r->next->nearest), found = TD_LOAD(&r->next->count);
     if (all) {
         at->left_count = TD_LOAD(&r->next->left);
         at->left_at = 1 - at->left_at;
     }
     at->scanned += count;
-    if (TD_LOAD(&r->next->count) > 0) at->next_level = level + 1;
-    else if (nearest != 0) at->next_level = ~nearest;
-    else at->next_level = at->window_end; /* no vertex of the window remains */
-    at->done = TD_LOAD(&r->next->count) == 0 && nearest == 0 && (all || at->left_count == 0);
+    if (found > 0) at->next_level = level + 1;
+    else at->next_level = nearest != 0 ? ~nearest : at->window_end; /* no vertex of the window remains */
+    at->done = found == 0 && nearest == 0 && at->left_count == 0;
+}
+
+/* Few vertices: a block each, so that long lists take few steps. */
+TD_DEVICE void expand_few(const td_push_args *a, const td_context *c, push_round *r, uint32_t count)
+{
+    for (uint32_t i = td_block(); i < count; i += td_blocks()) {
+        uint32_t u = r->in[i];
+        list_part part = list_in(a, r, u);
+        push_task task = {part.begin, (uint32_t)(part.end - part.begin), message_from(a, r, u)};
+        if (td_thread() == 0) {
+            r->taken_edges += task.degree;
+            r->taken_vertices++;
+            if (task.degree >= a->high_degree) cut_vertex(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);
+        }
+        if (task.degree < a->high_degree) expand_one(a, c, r, &task, td_warp() * TD_WARP, td_threads());
+    }
+}
+
+/* Pushes along the lists of entries of r->in, by the warps of the grid or of the block; `parts`: along their prefixes,
+ * which are on the device, then along the rest. */
+TD_DEVICE void expand_some(const td_push_args *push, const td_context *c, push_round *r, uint32_t count, bool local)
+{
+    if (local) expand_among(push, c, r, count, false, td_warp(), td_threads() / TD_WARP);
+    else if (count <= td_blocks()) expand_few(push, c, r, count);
+    else expand_by_warps(push, c, r, count, false);
+}
+
+TD_DEVICE void expand_parts(const td_cores_args *a, const td_context *c, push_round *r, uint32_t count, bool local,
+                            bool parts, uint32_t *on_device)
+{
+    if (parts) {
+        td_push_args prefix = a->loop.push;
+        uint32_t edges = r->taken_edges, vertices = r->taken_vertices;
+        prefix.list = a->prefix;
+        prefix.high_degree = 0xffffffffu; /* pieces are of the rest */
+        r->skip = 0;
+        expand_some(&prefix, c, r, count, local);
+        *on_device += r->taken_edges - edges;
+        r->taken_vertices = vertices;
+        r->skip = a->prefix.offsets;
+    }
+    expand_some(&a->loop.push, c, r, count, local);
 }
 
 /* Removes the vertices in the block's buffer, and those that this adds to it. All threads of the block call. */
-TD_DEVICE void drain_buffer(const td_cores_args *a, const td_context *c, push_round *r)
+TD_DEVICE void drain_buffer(const td_cores_args *a, const td_context *c, push_round *r, bool parts, uint32_t *on_device)
 {
     uint32_t *buffer = peel_buffer(), head = 0;
     if (a->buffer == 0) return;
@@ -81,46 +132,32 @@ TD_DEVICE void drain_buffer(const td_cores_args *a, const td_context *c, push_ro
         TD_BARRIER(); /* all have read it before it grows */
         if (tail == head) break;
         r->in = buffer + head;
-        expand_among(&a->loop.push, c, r, tail - head, false, td_warp(), td_threads() / TD_WARP);
+        expand_parts(a, c, r, tail - head, true, parts, on_device);
         head = tail;
     }
     if (td_thread() == 0) TD_STORE(&buffer[PEEL_BUFFER], 0u);
 }
 
-/* Few vertices: a block each, so that long lists take few steps. */
-TD_DEVICE void expand_few(const td_push_args *a, const td_context *c, push_round *r, uint32_t count)
-{
-    for (uint32_t i = td_block(); i < count; i += td_blocks()) {
-        uint32_t u = r->in[i];
-        uint64_t begin = a->list.offsets[u];
-        push_task task = {begin, (uint32_t)(a->list.offsets[u + 1] - begin), message_from(a, r, u)};
-        if (td_thread() == 0) {
-            r->taken_edges += task.degree;
-            r->taken_vertices++;
-            if (task.degree >= a->high_degree) cut_vertex(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);
-        }
-        if (task.degree < a->high_degree) expand_one(a, c, r, &task, td_warp() * TD_WARP, td_threads());
-    }
-}
-
 /* Pushes along the lists of `count` queued vertices; afterwards all blocks see the next queue. */
-TD_DEVICE void push_queued(const td_cores_args *a, const td_context *c, push_round *r, uint32_t count, bool drains)
+TD_DEVICE void push_queued(const td_cores_args *a, const td_context *c, push_round *r, uint32_t count, bool drains,
+                           bool parts)
 {
     td_gpu_control *control = a->loop.push.state.control;
     td_gpu_row *row = &control->rows[r->number];
-    if (count <= td_blocks()) expand_few(&a->loop.push, c, r, count);
-    else expand_by_warps(&a->loop.push, c, r, count, false);
-    if (drains) drain_buffer(a, c, r);
+    uint32_t on_device = 0;
+    expand_parts(a, c, r, count, false, parts, &on_device);
+    if (drains) drain_buffer(a, c, r, parts, &on_device);
     warp_add_u64(&r->next->edges, r->next_edges);
     TD_GRID_BARRIER(false, &control->barrier);
     uint32_t pieces = a->loop.has_high_degree ? TD_LOAD(&r->now->pieces) : 0;
     if (pieces > 0) {
         r->next_edges = 0;
         expand_pieces(&a->loop.push, c, r, pieces);
-        if (drains) drain_buffer(a, c, r);
+        if (drains) drain_buffer(a, c, r, parts, &on_device);
         warp_add_u64(&r->next->edges, r->next_edges);
     }
     warp_add_u32(&row->edges, r->taken_edges);
+    if (parts) warp_add_u32(&row->host_edges, r->taken_edges - on_device);
     uint32_t taken = TD_WARP_SUM(r->taken_vertices);
     if (td_lane() == 0 && taken > 0) TD_ADD(&row->vertices, taken);
     if (pieces > 0) TD_GRID_BARRIER(false, &control->barrier);
@@ -144,26 +181,26 @@ TD_DEVICE push_round cores_round(const td_cores_args *a, uint32_t slot, uint32_t
     return r;
 }
 
-TD_DENSE_KERNEL(cores_peel, td_cores_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS)
+TD_DEVICE void run_peel(const td_cores_args *a, bool parts)
 {
-    td_context c = kernel_context(&a.loop.push.state);
-    td_gpu_control *control = a.loop.push.state.control;
+    td_context c = kernel_context(&a->loop.push.state);
+    td_gpu_control *control = a->loop.push.state.control;
     td_gpu_peeling at = control->peeling;
     uint32_t slot = control->at, round = 0, count = TD_LOAD(&control->slot[slot].count);
     if (td_thread() == 0) TD_STORE(&peel_buffer()[PEEL_BUFFER], 0u);
     TD_BARRIER();
     for (bool more = true; more; slot++, round++) {
-        push_round r = cores_round(&a, slot, round, CORES_REMOVALS);
+        push_round r = cores_round(a, slot, round, CORES_REMOVALS);
         bool scans = count == 0;
         c.phase = at.next_level - 1;
         r.bound = at.window_end;
-        r.far = a.near;
+        r.far = near_list(a, &at);
         r.far_count = &control->peeling.near_count[at.near_at];
-        if (scans) find_level(&a, &r, &at);
-        else push_queued(&a, &c, &r, count, true);
+        if (scans) find_level(a, &r, &at);
+        else push_queued(a, &c, &r, count, true, parts);
         count = TD_LOAD(&r.next->count);
         if (scans && td_global_thread() == 0) control->rows[round].split = 1;
-        more = !at.done && stays(&a, &r, count, !scans);
+        more = !at.done && stays(a, &r, count, !scans);
     }
     if (td_global_thread() != 0) return;
     control->rounds = round;
@@ -173,9 +210,13 @@ TD_DENSE_KERNEL(cores_peel, td_cores_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS)
     control->peeling.left_count = at.left_count;
     control->peeling.left_at = at.left_at;
     control->peeling.near_at = at.near_at;
+    control->peeling.near_spare = at.near_spare;
     control->peeling.done = at.done;
     control->peeling.scanned = at.scanned;
 }
+
+TD_DENSE_KERNEL(cores_peel, td_cores_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_peel(&a, false); }
+TD_DENSE_KERNEL(cores_peel_parts, td_cores_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_peel(&a, true); }
 
 /* Lowers the bound of every queued vertex to what its bins allow; a warp reads 32 bins at a time, from the top. */
 TD_DEVICE void let_fall(const td_cores_args *a, const uint32_t *queue, uint32_t count)
@@ -228,7 +269,7 @@ TD_DENSE_KERNEL(cores_histogram, td_cores_args, TD_GPU_CLUSTER_THREADS, PUSH_BLO
             let_fall(&a, r.in, count);
             TD_GRID_BARRIER(false, &control->barrier);
         }
-        push_queued(&a, &c, &r, count, false);
+        push_queued(&a, &c, &r, count, false, false);
         count = TD_LOAD(&r.next->count);
         more = count > 0 && stays(&a, &r, count, false);
     }

@@ -23,8 +23,9 @@ TD_DEVICE push_task take_task(const td_push_args *a, push_round *r, uint32_t i, 
     if (i >= count) return task;
     uint32_t u = r->in[i];
     if (r->map != 0) TD_AND(&r->map[u / 32], ~(1u << (u & 31u))); /* clear for the next round */
-    task.begin = a->list.offsets[u];
-    task.degree = (uint32_t)(a->list.offsets[u + 1] - task.begin);
+    list_part part = list_in(a, r, u);
+    task.begin = part.begin;
+    task.degree = (uint32_t)(part.end - part.begin);
     task.message = message_from(a, r, u);
     r->taken_edges += task.degree;
 #if PROGRAM_PEELS
@@ -188,7 +189,8 @@ TD_DEVICE void expand_pieces(const td_push_args *a, const td_context *c, push_ro
 {
     for (uint32_t p = td_block(); p < count; p += td_blocks()) {
         uint32_t u = (uint32_t)(a->pieces[p] >> 32);
-        uint64_t begin = a->list.offsets[u] + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = a->list.offsets[u + 1];
+        list_part part = list_in(a, r, u);
+        uint64_t begin = part.begin + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = part.end;
         if (end > begin + TD_GPU_PIECE) end = begin + TD_GPU_PIECE;
         push_task task = {begin, (uint32_t)(end - begin), message_from(a, r, u)};
         expand_one(a, c, r, &task, td_warp() * TD_WARP, td_threads());

@@ -88,7 +88,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),
 #endif
 #if PROGRAM_PEELS
-    KERNEL(peel), KERNEL(fill_left), KERNEL(cores_peel), KERNEL(cores_histogram),
+    KERNEL(peel), KERNEL(fill_left), KERNEL(cores_peel), KERNEL(cores_peel_parts),
+    KERNEL(cores_histogram),
 #endif
 #if PROGRAM_FUSED
     KERNEL(pack), KERNEL(take), KERNEL(measure), KERNEL(cut_frontier),
