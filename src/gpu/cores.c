@@ -73,6 +73,7 @@ static td_status peel(td_gpu_job *job, td_frontier *now, bool within)
     TD_CHECK(td_stream_copy(job->stream, &job->state.control->peeling, at, sizeof *at, TD_TO_DEVICE));
     while (!at->done) {
         TD_CHECK(run_launch(job, now, false));
+        if (at->done || (now->vertices == 0 && at->next_level >= at->window_end)) continue; /* the level is unknown */
         job->state.context.phase = at->next_level - 1;
         TD_CHECK(td_gpu_save_frontier(job, now));
     }
