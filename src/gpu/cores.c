@@ -112,9 +112,35 @@ td_status td_gpu_run_cores(td_gpu_job *job)
     return TD_OK;
 }
 
+/* Auto. Peeling waits for the grid twice a level or more, bounds push along every list several times: bounds are for
+ * small graphs with many levels. Vertices of few neighbours are left to the blocks' buffers. Fitted to counts on an
+ * emulated GPU; the time on a GPU is open (docs/lab/kernels.md). */
+enum { MANY_LEVELS = 32, EDGES_OF_A_LEVEL = 8000, MOST_BOUND_EDGES = 1 << 24, MOST_LEVELS = 1 << 12 };
+
+static uint64_t neighbours_of(const td_graph *graph, uint32_t v, bool both)
+{
+    return td_degree(&graph->in, v) + (both ? td_degree(&graph->out, v) : 0);
+}
+
+/* Bounds the number of levels: the largest h, up to MOST_LEVELS, such that h vertices have h neighbours. */
+static uint32_t bound_levels(const td_graph *graph, bool both)
+{
+    uint32_t counts[MOST_LEVELS + 1] = {0}, h = MOST_LEVELS;
+    for (uint32_t v = 0; v < graph->vertices; v++) {
+        uint64_t degree = neighbours_of(graph, v, both);
+        counts[degree < MOST_LEVELS ? degree : MOST_LEVELS]++;
+    }
+    for (uint64_t have = counts[h]; h > 0 && have < h; have += counts[h]) h--;
+    return h;
+}
+
 td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *options, td_cores set)
 {
-    (void)graph;
+    bool both = !graph->symmetric;
+    uint64_t edges = graph->edges * (both ? 2 : 1);
     if (set != TD_CORES_AUTO) return set;
-    return options->has_iterations ? TD_CORES_ROUNDS : TD_CORES_PEEL;
+    if (options->has_iterations) return TD_CORES_ROUNDS;
+    if (options->checkpoint != NULL || edges > MOST_BOUND_EDGES || graph->in.offsets == NULL) return TD_CORES_PEEL;
+    uint32_t levels = bound_levels(graph, both);
+    return levels >= MANY_LEVELS && edges <= (uint64_t)levels * EDGES_OF_A_LEVEL ? TD_CORES_HISTOGRAM : TD_CORES_PEEL;
 }

@@ -144,6 +144,21 @@ TEST(levels_without_vertices_are_skipped)
     td_free(ends);
 }
 
+/* Auto: bounds where there are many levels for few edges. */
+TEST(the_graph_decides_between_levels_and_bounds)
+{
+    static const struct {
+        const char *graph, *direction;
+    } cases[] = {{"rmat 10, clean", "bounds"}, {"path", "peel"}, {"grid 30x40", "peel"}, {"complete 20", "peel"}};
+    for (int i = 0; i < 4; i++) {
+        td_graph *graph = test_graph(test_graph_named(cases[i].graph), TEST_UNWEIGHTED, NULL);
+        td_run *run = run_cores(graph, "resident.kcore=auto");
+        CHECK_EQ(strcmp(run->rows[0].direction, cases[i].direction), 0);
+        td_run_destroy(run);
+        td_graph_destroy(graph);
+    }
+}
+
 /* Memory: what is stated is taken, and the histogram has a bin per edge. */
 TEST(the_memory_of_every_way_is_stated)
 {

@@ -277,6 +277,13 @@ static td_status plan_resident(td_plan *plan)
     return TD_OK;
 }
 
+/* The way that kcore=auto takes. */
+static double in_effect(const td_plan *plan, const td_setting *entry, double number)
+{
+    bool chosen = entry == &td_resident_settings[SET_KCORE] && plan->program->cpu->schedule == TD_SCHEDULE_PEEL;
+    return chosen ? td_gpu_choose_cores(plan->graph, &plan->options, (td_cores)number) : number;
+}
+
 static const td_renamed_setting renamed[] = {{.formerly = "heavy", "high_degree"}, {0}};
 
 const td_engine td_resident_engine = {
@@ -295,4 +302,5 @@ const td_engine td_resident_engine = {
     .when = when,
     .plan = plan_resident,
     .run = run_resident,
+    .in_effect = in_effect,
 };
