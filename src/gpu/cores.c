@@ -115,7 +115,7 @@ td_status td_gpu_run_cores(td_gpu_job *job)
 /* Auto. Peeling waits for the grid twice a level or more, bounds push along every list several times: bounds are for
  * small graphs with many levels. Vertices of few neighbours are left to the blocks' buffers. Fitted to counts on an
  * emulated GPU; the time on a GPU is open (docs/lab/kernels.md). */
-enum { MANY_LEVELS = 32, EDGES_OF_A_LEVEL = 8000, MOST_BOUND_EDGES = 1 << 24, MOST_LEVELS = 1 << 12 };
+enum { MANY_LEVELS = 32, EDGES_OF_A_LEVEL = 4000, MOST_BOUND_EDGES = 1 << 24, MOST_LEVELS = 1 << 12 };
 
 static uint64_t neighbours_of(const td_graph *graph, uint32_t v, bool both)
 {
