@@ -25,7 +25,8 @@ static td_cores_args cores_args(const td_gpu_job *job, uint32_t most_rounds, td_
                          .leave_edges = shape.most, .stay_edges = shape.least, .most_rounds = most_rounds,
                          .mean_degree = job->mean_degree, .has_high_degree = job->has_high_degree};
     loop.push.lean = false; /* rounds are chosen by edges */
-    return (td_cores_args){.loop = loop, .prefix = job->core_prefix, .left = {arrays->left, arrays->next_left}, .near = arrays->near,
+    return (td_cores_args){.loop = loop, .prefix = job->core_prefix,
+                           .left = {arrays->left, arrays->next_left}, .near = arrays->near,
                            .window = job->core_window, .buffer = job->core_buffer, .bins = arrays->bins,
                            .support = arrays->support, .before = arrays->before,
                            .places = arrays->places != NULL ? arrays->places : job->state.push_offsets};

@@ -62,7 +62,7 @@ typedef struct td_gpu_job {
     uint32_t core_window;    /* levels served by one scan of all remaining vertices */
     uint32_t core_buffer;    /* vertices that a block removes in a round besides those of the queue */
     uint64_t scanned;        /* vertices read to find those of a level */
-    td_gpu_list core_prefix; /* stream: the resident prefix of the lists, whose rest is at the host; offsets NULL: none */
+    td_gpu_list core_prefix; /* stream: the resident prefix of the lists, the rest is at the host; offsets NULL: none */
     bool even;               /* launches that do not fill the GPU have smaller blocks, as many on every multiprocessor */
     uint32_t high_degree, mean_degree; /* high_degree: minimum degree at which a list is divided */
     bool has_high_degree;    /* some vertex may have that degree */

@@ -120,8 +120,8 @@ td_status td_gpu_make_listed(td_gpu_job *job, td_frontier *now)
     return TD_OK;
 }
 
-/* One cluster for a tiny frontier, few blocks for a small one, otherwise all that fit. The launch ends when the frontier
- * exceeds its size, or shrinks well below it. */
+/* One cluster for a tiny frontier, few blocks for a small one, otherwise all that fit. The launch ends when the
+ * frontier exceeds its size, or shrinks well below it. */
 td_loop_shape td_gpu_loop_shape(const td_gpu_job *job, const td_frontier *now)
 {
     uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;

@@ -34,7 +34,8 @@ td_status td_gpu_label_drawn(td_gpu_job *job); /* replaces the vertices in `draw
 td_status td_gpu_find_commonest(td_gpu_job *job);
 td_status td_gpu_exclude_largest(td_gpu_job *job); /* finds the largest component after a checkpoint, without samples */
 
-/* Core numbers (cores.c): defaults of the peeling in one launch (docs/lab/kernels.md); the way for this graph and request, chosen where the setting is TD_CORES_AUTO; their arrays. */
+/* Core numbers (cores.c): defaults of the peeling in one launch (docs/lab/kernels.md); the way for this graph and
+ * request, chosen where the setting is TD_CORES_AUTO; their arrays. */
 enum { TD_CORE_WINDOW = 16, TD_CORE_BUFFER = 256 };
 td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *options, td_cores set);
 td_status td_gpu_declare_cores(td_gpu_job *job);

@@ -1,6 +1,6 @@
-/* Core numbers in one launch, on an emulated GPU: peeling with a window of levels and a buffer per block, and bounds with
- * histograms. Against the reference on every small graph; what every mechanism saves, by the counters; states that pass
- * between the ways; failures. */
+/* Core numbers in one launch, on an emulated GPU: peeling with a window of levels and a buffer per block, and bounds
+ * with histograms. Against the reference on every small graph; what every mechanism saves, by the counters; states that
+ * pass between the ways; failures. */
 #include "engine/ways.h"
 
 #include "device/emulator/sanitizer.h"
@@ -265,7 +265,8 @@ static void check_failures(const td_graph *graph, const char *settings, void (*f
 TEST(failing_operations_and_allocations_end_in_an_error_and_leave_nothing)
 {
     td_graph *graph = test_graph(test_graph_named("two components"), TEST_UNWEIGHTED, NULL);
-    static const char *const ways[] = {"resident.kcore=peel resident.rounds=2", "kcore.degree=in resident.kcore=histogram"};
+    static const char *const ways[] = {"resident.kcore=peel resident.rounds=2",
+                                       "kcore.degree=in resident.kcore=histogram"};
     for (int w = 0; w < 2; w++) {
         check_failures(graph, ways[w], td_device_fail_at, TD_DEVICE);
         check_failures(graph, ways[w], td_alloc_fail_at, TD_NO_MEMORY);

@@ -1,5 +1,6 @@
-/* Core numbers on the stream engine in one launch (stream.kcore=peel), on an emulated GPU: the edges that cross the link,
- * by the rows and by the device's own count, against peeling level by level; where the switch is refused; failures. */
+/* Core numbers on the stream engine in one launch (stream.kcore=peel), on an emulated GPU: the edges that cross the
+ * link, by the rows and by the device's own count, against peeling level by level; where the switch is refused;
+ * failures. */
 #include "engine/stream_ways.h"
 
 #include "store/gen.h"
@@ -21,8 +22,8 @@ static crossed cross(const td_graph *graph, double share, const char *settings)
         if (strcmp(run->counters[i].name, "host_bytes") == 0) of.host_bytes = run->counters[i].value;
     CHECK_OK(TD_NEW(&of.cores, graph->vertices, "core numbers"));
     memcpy(of.cores, run->values, graph->vertices * sizeof *of.cores);
-    printf("    %-70s %4" PRIu64 " launches, %7" PRIu64 " bytes of a graph of %7" PRIu64 "\n", settings, of.launches, of.bytes,
-           td_graph_bytes(graph));
+    printf("    %-70s %4" PRIu64 " launches, %7" PRIu64 " bytes of a graph of %7" PRIu64 "\n", settings, of.launches,
+           of.bytes, td_graph_bytes(graph));
     td_run_destroy(run);
     return of;
 }

@@ -101,11 +101,12 @@ static td_status read_cores(const td_program *program, const td_graph *graph, co
     *out = TD_CORES_ROUNDS;
     if (program->cpu->schedule != TD_SCHEDULE_PEEL) return TD_OK;
     if (set != TD_CORES_AUTO && set != TD_CORES_ROUNDS && options->has_iterations)
-        return td_fail(TD_USAGE, "resident.kcore=%s has no rounds that {iterations} could count; resident.kcore=rounds has",
+        return td_fail(TD_USAGE,
+                       "resident.kcore=%s has no rounds that {iterations} could count; resident.kcore=rounds has",
                        set == TD_CORES_PEEL ? "peel" : "histogram");
     if (set == TD_CORES_HISTOGRAM && options->checkpoint != NULL)
-        return td_fail(TD_USAGE, "resident.kcore=histogram lowers bounds, from which no peeling can resume: it writes no "
-                                 "{checkpoint}; resident.kcore=peel does");
+        return td_fail(TD_USAGE, "resident.kcore=histogram lowers bounds, from which no peeling can resume: it writes "
+                                 "no {checkpoint}; resident.kcore=peel does");
     *out = td_gpu_choose_cores(graph, options, (td_cores)set);
     return TD_OK;
 }

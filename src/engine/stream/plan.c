@@ -65,9 +65,9 @@ static td_status read_request(request *self, const td_program *program, const td
     return td_settings_number(options->settings, "stream", td_streaming_settings, "list_order", &self->list_order);
 }
 
-/* Programs that can process part of a list use the prefix. Peeling level by level does not: it has so many rounds that a
- * second one for the rest of the lists costs more than it saves (docs/lab/stream.md). In one launch both parts of a list
- * belong to one round. */
+/* Programs that can process part of a list use the prefix. Peeling level by level does not: it has so many rounds that
+ * a second one for the rest of the lists costs more than it saves (docs/lab/stream.md). In one launch both parts of a
+ * list belong to one round. */
 static bool uses_prefix(const request *self)
 {
     bool levels = self->kernels->schedule == TD_SCHEDULE_PEEL && !self->peels_at_once;

@@ -193,7 +193,8 @@ static td_status check_kcore(const td_program *program, const td_run_options *op
                                             "stream.levels", "stream.compress"};
     if (!td_streaming_peels_at_once(program, options->settings)) return TD_OK;
     if (options->has_iterations)
-        return td_fail(TD_USAGE, "stream.kcore=peel has no rounds that {iterations} could count; stream.kcore=levels has");
+        return td_fail(TD_USAGE,
+                       "stream.kcore=peel has no rounds that {iterations} could count; stream.kcore=levels has");
     for (uint64_t i = 0; i < sizeof of_levels / sizeof *of_levels; i++)
         if (td_settings_given(options->settings, of_levels[i]))
             return td_see("stream", td_fail(TD_USAGE, "%s changes nothing with stream.kcore=peel, which copies no "
@@ -365,7 +366,8 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
-    gpu->cores = td_streaming_peels_at_once(gpu->run->program, gpu->options->settings) ? TD_CORES_PEEL : TD_CORES_ROUNDS;
+    bool at_once = td_streaming_peels_at_once(gpu->run->program, gpu->options->settings);
+    gpu->cores = at_once ? TD_CORES_PEEL : TD_CORES_ROUNDS;
     gpu->core_window = TD_CORE_WINDOW;
     gpu->core_buffer = TD_CORE_BUFFER;
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit &&
