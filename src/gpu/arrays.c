@@ -21,10 +21,11 @@ static td_status declare_frontier(td_gpu_job *job)
     for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->queue[i], n, sizeof(uint32_t), "queue of vertices"));
     TD_CHECK(td_gpu_new(job, &job->state.next_active, words, sizeof(uint32_t), "active vertices"));
     if (job->traits->first_hit) TD_CHECK(td_gpu_new(job, &arrays->late, n, sizeof(uint32_t), "late vertices"));
-    if (job->traits->schedule == TD_SCHEDULE_PEEL) {
+    if (job->traits->schedule == TD_SCHEDULE_PEEL && job->cores != TD_CORES_HISTOGRAM) {
         TD_CHECK(td_gpu_new(job, &arrays->left, n, sizeof(uint32_t), "remaining vertices"));
         TD_CHECK(td_gpu_new(job, &arrays->next_left, n, sizeof(uint32_t), "remaining vertices"));
     }
+    if (job->cores != TD_CORES_ROUNDS) TD_CHECK(td_gpu_declare_cores(job));
     if (!job->prioritised) return TD_OK;
     for (int i = 0; i < 2; i++) TD_CHECK(td_gpu_new(job, &arrays->far[i], n, sizeof(uint32_t), "deferred vertices"));
     return td_gpu_new(job, &arrays->far_map, words, sizeof(uint32_t), "deferred vertices");
@@ -72,7 +73,10 @@ td_status td_gpu_size_loops(td_gpu_job *job)
     bool plain = job->balance == TD_BALANCE_WARP;
     uint32_t most;
     if (!job->traits->fused) return TD_OK;
-    if (job->prioritised) job->loop = plain ? &k->priorities.kernel : &k->priorities_otherwise.kernel;
+    bool parts = job->core_prefix.offsets != NULL;
+    if (job->cores == TD_CORES_PEEL) job->loop = parts ? &k->cores_peel_parts.kernel : &k->cores_peel.kernel;
+    else if (job->cores == TD_CORES_HISTOGRAM) job->loop = &k->cores_histogram.kernel;
+    else if (job->prioritised) job->loop = plain ? &k->priorities.kernel : &k->priorities_otherwise.kernel;
     else job->loop = plain ? &k->levels.kernel : &k->levels_otherwise.kernel;
     TD_CHECK(td_device_occupancy(job->device, job->loop, TD_GPU_THREADS, 0, &most));
     uint32_t few = (uint32_t)job->device->properties.multiprocessors;

@@ -21,6 +21,7 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     job.shards = choice->shards;
     job.high_degree = (uint32_t)choice->high_degree;
     job.prioritised = td_gpu_prioritises(&job);
+    job.cores = choice->cores;
     td_gpu_choose_lists(&job);
     TD_CHECK(td_gpu_load(&job));
     TD_CHECK(td_gpu_load_gathers(&job));

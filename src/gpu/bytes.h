@@ -10,8 +10,9 @@ typedef struct td_gpu_choice {
     bool shards;
     uint64_t high_degree; /* minimum degree at which a list is divided */
     td_device *device;    /* an emulated device's memory is host memory; NULL: host memory is not measured */
+    td_cores cores;
 } td_gpu_choice;
-static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE, NULL};
+static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD_GPU_PIECE, NULL, TD_CORES_ROUNDS};
 
 /* Bytes on the device: the graph's arrays, its edges alone, the program's arrays. */
 typedef struct td_gpu_bytes {

@@ -13,6 +13,14 @@
 #include "run/run.h"
 #include "kernels/gpu/table.h"
 
+/* How core numbers are computed (gpu/cores.c). */
+typedef enum td_cores {
+    TD_CORES_ROUNDS,    /* a launch for every level, then rounds like those of any frontier */
+    TD_CORES_PEEL,      /* all levels in one launch */
+    TD_CORES_HISTOGRAM, /* bounds that fall, in one launch */
+    TD_CORES_AUTO,      /* of a setting: chosen by the graph */
+} td_cores;
+
 /* The run's device arrays besides its state; program and schedule decide which exist. */
 typedef struct td_gpu_arrays {
     uint32_t *queue[2];      /* the frontier, and the next one */
@@ -20,6 +28,9 @@ typedef struct td_gpu_arrays {
     uint64_t *pieces;        /* pieces of high-degree vertices */
     uint32_t *late;          /* first-hit pulls: vertices that whole blocks process */
     uint32_t *left, *next_left; /* peeling: remaining vertices */
+    uint32_t *near;          /* the same: those whose level comes soon */
+    uint32_t *bins, *support, *before; /* bounds: neighbours by bound, those not below the vertex's, old bounds */
+    uint64_t *places;        /* where the bins of a vertex begin; NULL: where its list does */
     void *sums;              /* program_accum per vertex */
     uint32_t *parents;
     uint64_t *edges;         /* edges of a forest */
@@ -54,6 +65,11 @@ typedef struct td_gpu_job {
     bool both;               /* the undirected view of a directed graph */
     td_direction direction;
     td_balance balance;
+    td_cores cores;
+    uint32_t core_window;    /* levels served by one scan of all remaining vertices */
+    uint32_t core_buffer;    /* vertices that a block removes in a round besides those of the queue */
+    uint64_t scanned;        /* vertices read to find those of a level */
+    td_gpu_list core_prefix; /* stream: the resident prefix of the lists, the rest is at the host; offsets NULL: none */
     bool even;               /* launches that do not fill the GPU have smaller blocks, as many on every multiprocessor */
     uint32_t high_degree, mean_degree; /* high_degree: minimum degree at which a list is divided */
     bool has_high_degree;    /* some vertex may have that degree */

@@ -60,7 +60,8 @@ void td_gpu_choose_lists(td_gpu_job *job)
 {
     td_gpu_graph *layout = job->layout;
     bool gas = td_gpu_is_gas(job), fused = job->traits->fused, push = !gas || fused;
-    bool pull = gas && (!fused || (job->direction != TD_DIRECTION_PUSH && !job->prioritised) || job->options->parents);
+    bool pushes = job->direction == TD_DIRECTION_PUSH || job->prioritised || job->cores != TD_CORES_ROUNDS;
+    bool pull = gas && (!fused || !pushes || job->options->parents);
     job->push = !push ? NULL : job->both ? &layout->both : &layout->out;
     job->pull = !pull ? NULL : job->both ? &layout->both : job->graph->symmetric ? &layout->out : &layout->in;
     job->accumulates = td_gpu_accumulates(job->traits, pull, job->prioritised, job->run->async);

@@ -107,7 +107,7 @@ static td_status pull(td_gpu_job *job, td_frontier *now)
 
 /* Push. */
 
-static td_status make_listed(td_gpu_job *job, td_frontier *now)
+td_status td_gpu_make_listed(td_gpu_job *job, td_frontier *now)
 {
     if (job->next_dirty && !job->state.first_hit)
         TD_CHECK(td_stream_fill(job->stream, job->state.next_active, 0, td_gpu_words(job) * sizeof(uint32_t)));
@@ -120,28 +120,29 @@ static td_status make_listed(td_gpu_job *job, td_frontier *now)
     return TD_OK;
 }
 
-/* The size of a loop's launch: one cluster for a tiny frontier, few blocks for a small one, otherwise all that fit. The
- * launch ends when the frontier exceeds its size, or shrinks well below it. */
-typedef struct loop_shape {
-    uint32_t blocks;
-    bool cluster;
-    uint64_t least, most; /* frontier edges within which the size is right */
-} loop_shape;
-
-static loop_shape choose_shape(const td_gpu_job *job, const td_frontier *now)
+/* One cluster for a tiny frontier, few blocks for a small one, otherwise all that fit. The launch ends when the
+ * frontier exceeds its size, or shrinks well below it. */
+td_loop_shape td_gpu_loop_shape(const td_gpu_job *job, const td_frontier *now)
 {
     uint64_t work = now->edges + now->vertices, tiny = job->blocks_cluster > 0 ? job->tiny : 0;
-    if (tiny > 0 && work <= tiny) return (loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
-    if (work <= job->small) return (loop_shape){job->blocks_few, false, tiny / 2, 2 * job->small};
-    return (loop_shape){job->blocks_many, false, job->small / 2, UINT64_MAX};
+    if (tiny > 0 && work <= tiny) return (td_loop_shape){job->blocks_cluster, true, 0, 2 * tiny};
+    if (work <= job->small) return (td_loop_shape){job->blocks_few, false, tiny / 2, 2 * job->small};
+    return (td_loop_shape){job->blocks_many, false, job->small / 2, UINT64_MAX};
 }
 
 enum { FEW_ROWS = 16 }; /* rows read with the counters; further rows in a second copy */
 
+td_status td_gpu_read_rounds(td_gpu_job *job, uint32_t most)
+{
+    uint32_t few_rows = most < FEW_ROWS ? most : FEW_ROWS;
+    TD_CHECK(td_gpu_read(job, few_rows));
+    return job->control->rounds > few_rows ? td_gpu_read(job, job->control->rounds) : TD_OK;
+}
+
 static td_status launch_loop(td_gpu_job *job, const td_frontier *now, uint64_t bound, uint64_t rounds)
 {
     const td_gpu_arrays *arrays = &job->arrays;
-    loop_shape shape = choose_shape(job, now);
+    td_loop_shape shape = td_gpu_loop_shape(job, now);
     uint32_t most_rounds = (uint32_t)(rounds < job->rounds ? rounds : job->rounds);
     if (job->strict) most_rounds = 1; /* values are copied between two rounds */
     td_loop_args args = {.push = td_gpu_push_args(job, job->push_list), .queue = {arrays->queue[0], arrays->queue[1]},
@@ -159,9 +160,7 @@ static td_status launch_loop(td_gpu_job *job, const td_frontier *now, uint64_t b
                         .cooperative = true,
                         .cluster = shape.cluster};
     TD_CHECK(td_stream_launch(job->stream, job->loop, launch, &args, sizeof args));
-    uint32_t few_rows = most_rounds < FEW_ROWS ? most_rounds : FEW_ROWS;
-    TD_CHECK(td_gpu_read(job, few_rows));
-    return job->control->rounds > few_rows ? td_gpu_read(job, job->control->rounds) : TD_OK;
+    return td_gpu_read_rounds(job, most_rounds);
 }
 
 /* After a loop: adds a row per round; the remaining vertices are the frontier. */
@@ -193,7 +192,7 @@ td_status td_gpu_push_rounds(td_gpu_job *job, td_frontier *now, uint64_t bound)
     uint64_t began = td_clock_ns(), left = job->limit - job->state.context.iteration;
     uint32_t until = td_checkpoint_rounds(job->run, job->state.context.iteration);
     if (left > until) left = until;
-    TD_CHECK(make_listed(job, now));
+    TD_CHECK(td_gpu_make_listed(job, now));
     TD_CHECK(launch_loop(job, now, bound, left));
     return take_rounds(job, now, "push", began);
 }
@@ -216,8 +215,7 @@ td_status td_gpu_start(td_gpu_job *job, td_frontier *now)
     return TD_OK;
 }
 
-/* Writes a checkpoint if one is due. */
-static td_status checkpoint(td_gpu_job *job, td_frontier *now)
+td_status td_gpu_save_frontier(td_gpu_job *job, td_frontier *now)
 {
     td_state *state = td_checkpoint_due(job->run, &job->state.context);
     if (state == NULL) return TD_OK;
@@ -241,7 +239,7 @@ td_status td_gpu_run_rounds(td_gpu_job *job)
         if (job->traits->fused && now.vertices == 0) break;
         TD_CHECK(td_gpu_keep_values(job));
         TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
-        TD_CHECK(checkpoint(job, &now));
+        TD_CHECK(td_gpu_save_frontier(job, &now));
     }
     if (job->traits->fused && now.vertices == 0) job->run->converged = true;
     return td_gpu_keep_values(job); /* parents are found among the last values */
@@ -263,6 +261,7 @@ td_status td_gpu_init_remaining(td_gpu_job *job)
 td_status td_gpu_next_level(td_gpu_job *job, td_frontier *now, uint32_t *left)
 {
     TD_CHECK(td_gpu_reset(job));
+    job->scanned += *left;
     td_peel_args args = peel_args(job, *left);
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->peel, *left, &args));
     TD_CHECK(td_gpu_read(job, 0));
@@ -285,7 +284,7 @@ td_status td_gpu_run_peeling(td_gpu_job *job)
         uint64_t lowest = job->control->tally.lowest;
         while (now.vertices > 0 && job->state.context.iteration < job->limit) {
             TD_CHECK(td_gpu_chooses_push(job, &now) ? push(job, &now) : pull(job, &now));
-            TD_CHECK(checkpoint(job, &now));
+            TD_CHECK(td_gpu_save_frontier(job, &now));
         }
         if (job->state.context.iteration >= job->limit) return TD_OK;
         job->state.context.phase = anyone ? job->state.context.phase + 1 : (uint32_t)lowest;
@@ -322,7 +321,7 @@ td_status td_gpu_near_rounds(td_gpu_job *job, td_frontier *now, uint64_t bound, 
 {
     uint64_t began = td_clock_ns();
     job->next_dirty = now->listed = false;
-    TD_CHECK(make_listed(job, now));
+    TD_CHECK(td_gpu_make_listed(job, now));
     td_far_args args = td_gpu_far_args(job);
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_far, td_gpu_words(job) * 32, &args));
     TD_CHECK(launch_loop(job, now, bound, td_checkpoint_rounds(job->run, job->state.context.iteration)));
@@ -337,7 +336,7 @@ td_status td_gpu_run_priorities(td_gpu_job *job)
     td_frontier now;
     job->one_over_delta = 1 / td_gpu_delta(job->graph, job->delta);
     TD_CHECK(td_gpu_start(job, &now));
-    TD_CHECK(make_listed(job, &now));
+    TD_CHECK(td_gpu_make_listed(job, &now));
     bool more = now.vertices > 0;
     while (more) {
         uint64_t began = td_clock_ns();
@@ -345,7 +344,7 @@ td_status td_gpu_run_priorities(td_gpu_job *job)
         TD_CHECK(take_rounds(job, &now, "near", began));
         more = now.vertices > 0 || job->control->far_count[job->control->far_at] > 0;
         job->run->converged = !more;
-        TD_CHECK(checkpoint(job, &now));
+        TD_CHECK(td_gpu_save_frontier(job, &now));
     }
     job->run->converged = true;
     return TD_OK;

@@ -34,6 +34,23 @@ td_status td_gpu_label_drawn(td_gpu_job *job); /* replaces the vertices in `draw
 td_status td_gpu_find_commonest(td_gpu_job *job);
 td_status td_gpu_exclude_largest(td_gpu_job *job); /* finds the largest component after a checkpoint, without samples */
 
+/* Core numbers (cores.c): defaults of the peeling in one launch (docs/lab/kernels.md); the way for this graph and
+ * request, chosen where the setting is TD_CORES_AUTO; their arrays. */
+enum { TD_CORE_WINDOW = 16, TD_CORE_BUFFER = 256 };
+td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *options, td_cores set);
+td_status td_gpu_declare_cores(td_gpu_job *job);
+
+/* Loops on the device: the size of a launch for a frontier, with the edges of later ones that suit it. */
+typedef struct td_loop_shape {
+    uint32_t blocks;
+    bool cluster;
+    uint64_t least, most;
+} td_loop_shape;
+td_loop_shape td_gpu_loop_shape(const td_gpu_job *job, const td_frontier *now);
+td_status td_gpu_read_rounds(td_gpu_job *job, uint32_t most); /* reads the counters and the rows of a loop */
+td_status td_gpu_make_listed(td_gpu_job *job, td_frontier *now); /* the frontier is in the first queue */
+td_status td_gpu_save_frontier(td_gpu_job *job, td_frontier *now); /* writes a checkpoint if one is due */
+
 /* Declares the arrays of the schedule; initialises them; computes the sizes of cooperative launches (arrays.c). */
 uint64_t td_gpu_piece_count(const td_gpu_job *job); /* pieces that lists of high-degree vertices are cut into */
 td_status td_gpu_declare_arrays(td_gpu_job *job);
@@ -44,6 +61,7 @@ td_status td_gpu_size_loops(td_gpu_job *job);
 /* The schedules. */
 td_status td_gpu_run_rounds(td_gpu_job *job);
 td_status td_gpu_run_peeling(td_gpu_job *job);
+td_status td_gpu_run_cores(td_gpu_job *job); /* core numbers in one launch (cores.c) */
 td_status td_gpu_run_priorities(td_gpu_job *job);
 td_status td_gpu_run_sweeps(td_gpu_job *job);
 

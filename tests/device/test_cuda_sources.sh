@@ -52,7 +52,7 @@ nvcc=$(first_of "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc)
 if [ -n "$nvcc" ]; then
     options=(-std=c++20 -arch=sm_90 --expt-relaxed-constexpr -DNVTX_DISABLE -w -fdevice-syntax-only -ptx
         -o "$folder/none")
-    for program in bfs pagerank mst sssp_wide; do # pushes, changes, sweeps, values of 8 bytes
+    for program in bfs pagerank mst sssp_wide kcore; do # pushes, changes, sweeps, values of 8 bytes, peeling
         reads "$program by nvcc" $nvcc "${options[@]}" "${include[@]}" "$folder/$program.cu"
     done
     reads "the tests' kernels by nvcc" $nvcc "${options[@]}" "${include[@]}" "$root/tests/gpu/kernels.cu"

@@ -33,7 +33,7 @@ typedef struct runner {
 static const runner runners[] = {
     {"cpu", "cpu.delta=2", 0},
     {"hybrid", "hybrid.page=64 hybrid.rounds=2", 0},
-    {"resident", "resident.delta=2", 0},
+    {"resident", "resident.delta=2 resident.kcore=peel resident.window=2", 0},
     {"stream", "stream.subgraph=128 stream.small=0 stream.prefix=0.5 stream.list_order=hot stream.delta=2", 0.3},
     {"coop", "coop.invoke=always", 0.4},
     {"cpu", "cpu.direction=pull", 0},
@@ -41,7 +41,7 @@ static const runner runners[] = {
     {"resident", "resident.direction=push resident.high_degree=32", 0},
     {"coop", "coop.invoke=always coop.order=indegree coop.extract=vertex coop.delta=2", 0.3},
     {"cpu", "cpu.direction=notify cpu.serial=0", 0},
-    {"stream", "stream.subgraph=128 stream.small=64 stream.prefix=0.5 stream.delta=2", 0.25},
+    {"stream", "stream.subgraph=128 stream.small=64 stream.prefix=0.5 stream.delta=2 stream.kcore=peel", 0.25},
     {"resident", "resident.direction=pull resident.gather=shards", 0},
     {"hybrid", "hybrid.page=200 hybrid.use=both", 0},
     {"multi", "multi.t1=0 multi.t2=0 multi.delta=2", 0},

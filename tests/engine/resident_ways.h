@@ -53,6 +53,21 @@ static inline bool resident_way_allowed(const row *of, const resident_way *one)
     return program->cpu[0].fused || strcmp(one->direction, "push") != 0;
 }
 
+/* Core numbers in one launch, in a third of the ways of kcore: these have neither direction nor balance. */
+static inline bool resident_cores_way(char *out, size_t room, const row *of, int number)
+{
+    static const char *const ways[] = {
+        "resident.kcore=peel", "resident.kcore=histogram",
+        "resident.kcore=peel resident.high_degree=32 resident.small=0 resident.window=1 resident.buffer=0",
+        "resident.kcore=histogram resident.high_degree=32 resident.small=64 resident.rounds=3",
+        "resident.kcore=peel resident.rounds=1 resident.small=32 resident.window=3 resident.buffer=2",
+        "resident.kcore=auto",
+    };
+    bool peels = program_of(of->program)->cpu[0].schedule == TD_SCHEDULE_PEEL;
+    if (peels && number / 2 % 3 == 0) snprintf(out, room, "%s", ways[number / 6 % 6]);
+    return peels && number / 2 % 3 == 0;
+}
+
 static inline td_run *resident_run_way(void *context, subject *about, int number)
 {
     table_place *place = context;
@@ -62,6 +77,7 @@ static inline td_run *resident_run_way(void *context, subject *about, int number
     if (!resident_way_allowed(of, &one)) return NULL;
     snprintf(settings, sizeof settings, "resident.direction=%s resident.balance=%s resident.%s %s", one.direction,
              one.balance, one.gather, one.shape);
+    (void)resident_cores_way(settings, sizeof settings, of, number);
     snprintf(about->how, sizeof about->how, "%s, %s, %s%s", place->devices,
              one.mode == TD_MODE_ASYNC ? "async" : "sync", settings, one.keeps ? ", kept" : "");
     td_run_options options = table_options(of, about->graph);

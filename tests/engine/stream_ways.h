@@ -126,6 +126,10 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     if (has_too_many_subgraphs(about->graph, &one)) return NULL;
     snprintf(all, sizeof all, "stream.variant=%s stream.activity=%s stream.low=%s %s %s", one.variant,
              number / 112 % 2 == 0 ? "on" : "off", one.low, one.lists, one.shape);
+    bool peels = program->cpu[0].schedule == TD_SCHEDULE_PEEL && strcmp(one.variant, "full") == 0 && number % 3 > 0;
+    if (peels) /* in one launch */
+        snprintf(all, sizeof all, "stream.kcore=peel stream.subgraph=128 stream.high_degree=%d stream.small=%d %s",
+                 number % 3 == 1 ? 32 : 256, number % 3 == 1 ? 0 : 64, one.lists);
     stream_settings_used_in(settings, sizeof settings, program, one.mode, all);
     td_run_options options = table_options(of, about->graph);
     options.pool = place->pool;

@@ -34,7 +34,8 @@ static void compare(const td_graph *graph, const char *program, const char *sett
     const td_program_info *info = program_of(program)->info;
     td_run_options options = {.has_source = info->needs_source, .source = LEAVES + 2, .parents = info->gives_parents};
     const char *claims;
-    td_run *cpu = run_of(program, graph, options, "");
+    const char *own = strncmp(settings, "kcore.degree=in", 15) == 0 ? "kcore.degree=in" : "";
+    td_run *cpu = run_of(program, graph, options, own);
     options.engine = "resident";
     options.devices = "emu";
     td_run *run = run_of(program, graph, options, settings);
@@ -52,7 +53,9 @@ TEST(hubs_of_several_pieces_are_done_whole)
         const char *program, *settings;
     } cases[] = {{"bfs", ""}, {"bfs", "resident.direction=pull"},
                  {"bfs", "resident.direction=push resident.balance=iwb"}, {"sssp", ""},
-                 {"sssp", "resident.direction=pull"}, {"kcore", ""}, {"labels", "resident.direction=pull"},
+                 {"sssp", "resident.direction=pull"}, {"kcore", ""}, {"kcore", "resident.kcore=peel"},
+                 {"kcore", "resident.kcore=histogram"}, {"kcore", "kcore.degree=in resident.kcore=histogram"},
+                 {"kcore", "kcore.degree=in resident.kcore=peel"}, {"labels", "resident.direction=pull"},
                  {"wcc", "resident.samples=0"}, {"wcc", ""}, {"mst", ""}};
     for (int symmetric = 0; symmetric < 2; symmetric++) {
         td_graph *graph = hubs(symmetric == 1);

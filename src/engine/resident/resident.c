@@ -11,7 +11,7 @@
 
 enum {
     SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HIGH_DEGREE, SET_TINY, SET_SMALL, SET_ROUNDS,
-    SET_DELTA, SET_SAMPLES, SET_BATCH, SETTINGS,
+    SET_DELTA, SET_SAMPLES, SET_BATCH, SET_KCORE, SET_WINDOW, SET_BUFFER, SETTINGS,
 };
 
 const td_setting td_resident_settings[] = {
@@ -44,6 +44,15 @@ const td_setting td_resident_settings[] = {
                      "skip (Afforest); 0: no sample"},
     [SET_BATCH] = {"batch", TD_SETTING_CHOICE, 1, 0, 0, "bits|single",
                    "bfs from many sources ({sources}). bits: up to 64 at once, a bit each; single: one after another"},
+    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, TD_CORES_ROUNDS, 0, 0, "rounds|peel|histogram|auto",
+                   "kcore: rounds: a launch for every level, then rounds; peel: all levels in one launch; histogram: "
+                   "bounds that fall, with a histogram of every vertex's neighbours; auto: chosen by the graph"},
+    [SET_WINDOW] = {"window", TD_SETTING_WHOLE, TD_CORE_WINDOW, 1, 1 << 20, NULL,
+                    "kcore=peel: levels that are found among the vertices near them, before all remaining ones are "
+                    "scanned again"},
+    [SET_BUFFER] = {"buffer", TD_SETTING_WHOLE, TD_CORE_BUFFER, 0, 512, NULL,
+                    "kcore=peel: vertices of short lists that a block removes in a round as soon as it finds them; 0: "
+                    "all wait for the next round"},
     [SETTINGS] = {0},
 };
 
@@ -57,40 +66,72 @@ bool td_resident_uses(const td_program *program, const char *setting)
         return gas;
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "batch") == 0) return k->bits != NULL;
+    if (strcmp(setting, "kcore") == 0 || strcmp(setting, "window") == 0 || strcmp(setting, "buffer") == 0)
+        return k->schedule == TD_SCHEDULE_PEEL;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     return strcmp(setting, "samples") == 0 ? k->samples : gas && k->fused;
 }
 
+/* Settings of plain rounds, and of peeling in one launch. */
+static bool is_of_rounds(const char *setting)
+{
+    return strcmp(setting, "direction") == 0 || strcmp(setting, "balance") == 0 || strcmp(setting, "gather") == 0 ||
+           strcmp(setting, "replication") == 0 || strcmp(setting, "tiny") == 0;
+}
+
+static bool is_of_peel(const char *setting) { return strcmp(setting, "window") == 0 || strcmp(setting, "buffer") == 0; }
+
 /* Replicated accumulators are those of shards. */
 static bool applies(const td_settings *settings, const char *setting)
 {
-    double gather = 1;
-    if (strcmp(setting, "replication") != 0) return true;
+    double gather = 1, kcore = TD_CORES_ROUNDS;
     (void)td_settings_number(settings, "resident", td_resident_settings, "gather", &gather);
-    return gather == 1;
+    (void)td_settings_number(settings, "resident", td_resident_settings, "kcore", &kcore);
+    if (is_of_peel(setting)) return kcore == TD_CORES_PEEL || kcore == TD_CORES_AUTO;
+    if (is_of_rounds(setting) && kcore != TD_CORES_ROUNDS) return false;
+    return strcmp(setting, "replication") != 0 || gather == 1;
 }
 
 static const char *when(const char *setting)
 {
-    (void)setting;
-    return "resident.gather=shards";
+    if (is_of_peel(setting)) return "resident.kcore=peel";
+    return strcmp(setting, "replication") == 0 ? "resident.gather=shards" : "resident.kcore=rounds";
+}
+
+/* Reads how core numbers are computed; TD_CORES_ROUNDS for other programs. */
+static td_status read_cores(const td_program *program, const td_graph *graph, const td_run_options *options, double set,
+                            td_cores *out)
+{
+    *out = TD_CORES_ROUNDS;
+    if (program->cpu->schedule != TD_SCHEDULE_PEEL) return TD_OK;
+    if (set != TD_CORES_AUTO && set != TD_CORES_ROUNDS && options->has_iterations)
+        return td_fail(TD_USAGE,
+                       "resident.kcore=%s has no rounds that {iterations} could count; resident.kcore=rounds has",
+                       set == TD_CORES_PEEL ? "peel" : "histogram");
+    if (set == TD_CORES_HISTOGRAM && options->checkpoint != NULL)
+        return td_fail(TD_USAGE, "resident.kcore=histogram lowers bounds, from which no peeling can resume: it writes "
+                                 "no {checkpoint}; resident.kcore=peel does");
+    *out = td_gpu_choose_cores(graph, options, (td_cores)set);
+    return TD_OK;
 }
 
 /* Reads the settings that memory depends on. */
-static td_status read_choice(const td_settings *settings, td_gpu_choice *out)
+static td_status read_choice(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             td_gpu_choice *out)
 {
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
     double set[SETTINGS];
-    TD_CHECK(td_settings_resolve(settings, "resident", td_resident_settings, set, NULL));
-    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HIGH_DEGREE], NULL};
-    return TD_OK;
+    TD_CHECK(td_settings_resolve(options->settings, "resident", td_resident_settings, set, NULL));
+    *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HIGH_DEGREE],
+                           NULL, TD_CORES_ROUNDS};
+    return read_cores(program, graph, options, set[SET_KCORE], &out->cores);
 }
 
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                                   td_gpu_bytes *out)
 {
     td_gpu_choice choice;
-    TD_CHECK(read_choice(options->settings, &choice));
+    TD_CHECK(read_choice(program, graph, options, &choice));
     return td_gpu_count_bytes(program, graph, options, &choice, out);
 }
 
@@ -112,6 +153,9 @@ static td_status read_settings(td_gpu_job *job)
     job->rounds = (uint32_t)set[SET_ROUNDS];
     job->delta = set[SET_DELTA];
     job->samples = (uint32_t)set[SET_SAMPLES];
+    job->core_window = (uint32_t)set[SET_WINDOW];
+    job->core_buffer = (uint32_t)set[SET_BUFFER];
+    TD_CHECK(read_cores(job->run->program, job->graph, job->options, set[SET_KCORE], &job->cores));
     bool gas = job->run->program->info->kind == TD_KIND_GAS;
     if (job->direction == TD_DIRECTION_PUSH && gas && !job->traits->fused)
         return td_fail(TD_USAGE,
@@ -197,6 +241,7 @@ static td_status run_schedule(td_gpu_job *job)
     if (job->run->converged) return td_gpu_init(job); /* the checkpoint is of a run that had converged */
     if (job->run->program->info->kind == TD_KIND_SWEEP) return td_gpu_run_sweeps(job);
     if (job->prioritised) return td_gpu_run_priorities(job);
+    if (job->cores != TD_CORES_ROUNDS) return td_gpu_run_cores(job);
     return job->traits->schedule == TD_SCHEDULE_PEEL ? td_gpu_run_peeling(job) : td_gpu_run_rounds(job);
 }
 
@@ -218,6 +263,7 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     td_gpu_stop_counting(&job);
     if (job.balance == TD_BALANCE_IWB && job.traits->fused)
         td_run_count(run, "tasks_moved", job.control->tasks_moved);
+    if (job.traits->schedule == TD_SCHEDULE_PEEL) td_run_count(run, "vertices_scanned", job.scanned);
     TD_TRY(td_gpu_copy_result(&job));
     if (options->parents) TD_TRY(find_parents(&job));
 done:
@@ -281,7 +327,7 @@ static td_status plan_resident(td_plan *plan)
     td_gpu_bytes need;
     td_gpu_set *gpus;
     TD_CHECK(td_gpu_check_vertices(plan->graph, "resident"));
-    TD_CHECK(read_choice(options->settings, &choice));
+    TD_CHECK(read_choice(plan->program, plan->graph, options, &choice));
     TD_CHECK(td_gpu_set_open(options, "resident", &gpus));
     choice.device = gpus->gpu[0];
     TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
@@ -315,6 +361,13 @@ static td_status estimate_resident(const td_case *of, td_plan_estimate *out)
     return td_case_check_host(of, out);
 }
 
+/* The way that kcore=auto takes. */
+static double in_effect(const td_plan *plan, const td_setting *entry, double number)
+{
+    bool chosen = entry == &td_resident_settings[SET_KCORE] && plan->program->cpu->schedule == TD_SCHEDULE_PEEL;
+    return chosen ? td_gpu_choose_cores(plan->graph, &plan->options, (td_cores)number) : number;
+}
+
 static const td_renamed_setting renamed[] = {{.formerly = "heavy", "high_degree"}, {0}};
 
 const td_engine td_resident_engine = {
@@ -336,4 +389,5 @@ const td_engine td_resident_engine = {
     .run = run_resident,
     .run_group = run_group,
     .least_width = TD_GPU_GROUP_LEAST,
+    .in_effect = in_effect,
 };

@@ -18,6 +18,7 @@ typedef struct request {
     bool gas, prioritised, collects_edges, uses_survivors, subgraph_given;
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool differences;   /* accumulating program with active vertices (differences.c) */
+    bool peels_at_once; /* stream.kcore=peel */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     td_pool *pool;
     uint64_t workers;
@@ -42,6 +43,7 @@ static td_status read_request(request *self, const td_program *program, const td
     *self = (request){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
     self->changes = td_streaming_pushes_changes(program, options->mode);
     self->differences = td_streaming_pushes_differences(program, options->mode, options->settings);
+    self->peels_at_once = td_streaming_peels_at_once(program, options->settings);
     self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
@@ -68,11 +70,13 @@ static td_status read_request(request *self, const td_program *program, const td
     return td_settings_number(options->settings, "stream", td_streaming_settings, "list_order", &self->list_order);
 }
 
-/* Programs that can process part of a list use the prefix. Peeling does not: it has so many rounds that a second one
- * for the rest of the lists costs more than it saves (docs/lab/stream.md). */
+/* Programs that can process part of a list use the prefix. Peeling level by level does not: it has so many rounds that
+ * a second one for the rest of the lists costs more than it saves (docs/lab/stream.md). In one launch both parts of a
+ * list belong to one round. */
 static bool uses_prefix(const request *self)
 {
-    return self->kernels->samples || (self->pushes && self->kernels->schedule != TD_SCHEDULE_PEEL);
+    bool levels = self->kernels->schedule == TD_SCHEDULE_PEEL && !self->peels_at_once;
+    return self->kernels->samples || (self->pushes && !levels);
 }
 
 /* Whether so many more bytes take at most half of the free host memory. */

@@ -5,6 +5,7 @@
 #include "engine/stream/stream.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 
 static bool has_prefix(const td_streaming_job *self) { return self->push->prefix.offsets != NULL; }
 
@@ -244,6 +245,21 @@ td_status td_streaming_peel(td_streaming_job *self)
         gpu->state.context.phase = anyone ? gpu->state.context.phase + 1 : (uint32_t)lowest;
     }
     gpu->run->converged = true;
+    return TD_OK;
+}
+
+/* All levels in one launch; rows count the edges read from host memory where a prefix is resident. */
+td_status td_streaming_peel_at_once(td_streaming_job *self)
+{
+    td_gpu_job *gpu = &self->gpu;
+    uint32_t first_row = gpu->run->row_count;
+    if (!self->push->readable) {
+        td_info("stream.kcore=peel: kernels on %s cannot read the lists in host memory; kcore peels level by level",
+                gpu->device->name);
+        return td_streaming_peel(self);
+    }
+    TD_CHECK(td_gpu_run_cores(gpu));
+    if (!has_prefix(self)) note_loop(self, first_row);
     return TD_OK;
 }
 

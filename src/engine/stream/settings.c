@@ -9,7 +9,7 @@
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_PACK, SET_ACTIVITY, SET_PREPARED, SETTINGS,
+    SET_PACK, SET_ACTIVITY, SET_PREPARED, SET_KCORE, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
@@ -74,6 +74,9 @@ const td_setting td_streaming_settings[] = {
     [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, 0, 0, 0, "auto|off",
                       "lists that 'tandem prepare' has put beside the graph: auto reads them, if they are those that the "
                       "run wants, instead of the graph's own; off does not look for them"},
+    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, 0, 0, 0, "levels|peel",
+                   "kcore. levels: a launch for every level, then rounds along whole lists; peel: all levels in one "
+                   "launch, along the resident prefix and, read from host memory, the rest of the lists"},
     [SETTINGS] = {0},
 };
 
@@ -85,6 +88,7 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     bool pushes = gas && (k->fused || changes || active);
     if (strcmp(setting, "activity") == 0) return active;
     if (strcmp(setting, "prepared") == 0) return k->edge == NULL; /* forests need the graph's own lists */
+    if (strcmp(setting, "kcore") == 0) return k->schedule == TD_SCHEDULE_PEEL;
     bool once = active && (k->shares || k->own_value); /* every iteration settles all vertices, once */
     if (active && strcmp(setting, "small") == 0) return false;
     if (once && (strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0)) return false;
@@ -179,6 +183,29 @@ static td_status check_levels(const td_program *program, const td_run_options *o
                                     reason));
 }
 
+bool td_streaming_peels_at_once(const td_program *program, const td_settings *settings)
+{
+    double kcore = 0;
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "kcore", &kcore);
+    return kcore == 1 && program->cpu->schedule == TD_SCHEDULE_PEEL;
+}
+
+/* In one launch no subgraph is chosen, copied or queued, and no round is counted. */
+static td_status check_kcore(const td_program *program, const td_run_options *options)
+{
+    static const char *const of_levels[] = {"stream.rules", "stream.alpha", "stream.beta", "stream.low",
+                                            "stream.levels", "stream.compress"};
+    if (!td_streaming_peels_at_once(program, options->settings)) return TD_OK;
+    if (options->has_iterations)
+        return td_fail(TD_USAGE,
+                       "stream.kcore=peel has no rounds that {iterations} could count; stream.kcore=levels has");
+    for (uint64_t i = 0; i < sizeof of_levels / sizeof *of_levels; i++)
+        if (td_settings_given(options->settings, of_levels[i]))
+            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing with stream.kcore=peel, which copies no "
+                                            "subgraphs; it is for stream.kcore=levels", of_levels[i]));
+    return TD_OK;
+}
+
 /* A variant that would do what lbase does is refused. */
 static td_status check_variant(const td_program *program, const td_run_options *options)
 {
@@ -246,6 +273,7 @@ static const condition conditions[] = {
     {"pack", IN_FULL, false, "stream.variant=full"},
     {"activity", IN_FULL, false, "stream.variant=full"},
     {"prepared", IN_FULL, false, "stream.variant=full"},
+    {"kcore", IN_FULL, false, "stream.variant=full"},
     {"delta", IN_OTHERS, false, "every stream.variant but scaph, which has no buckets"},
     {"direction", IN_OTHERS, false, "every stream.variant but scaph, which pushes"},
 };
@@ -317,6 +345,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
                                  "makes sssp run plain rounds; leave one of them out");
     TD_CHECK(check_variant(program, options));
     TD_CHECK(check_levels(program, options));
+    TD_CHECK(check_kcore(program, options));
     TD_CHECK(check_activity(program, options));
     return check_mode(options, program);
 }
@@ -342,6 +371,10 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
+    bool at_once = td_streaming_peels_at_once(gpu->run->program, gpu->options->settings);
+    gpu->cores = at_once ? TD_CORES_PEEL : TD_CORES_ROUNDS;
+    gpu->core_window = TD_CORE_WINDOW;
+    gpu->core_buffer = TD_CORE_BUFFER;
     gpu->prioritised = gpu->traits->schedule == TD_SCHEDULE_PRIORITY && !gpu->has_limit &&
                        self->variant != TD_STREAMING_SCAPH;
     return TD_OK;

@@ -79,6 +79,7 @@ static td_status fill_state(td_streaming_job *self)
     if (self->push != NULL) {
         gpu->has_high_degree = self->push->longest >= gpu->high_degree;
         gpu->push_list = self->push->seen;
+        if (gpu->cores != TD_CORES_ROUNDS) gpu->core_prefix = self->push->prefix;
         state->push_offsets = gpu->push_list.offsets;
     }
     return needs_heads(self) ? find_heads(self) : TD_OK;
@@ -257,6 +258,7 @@ static td_status run_schedule(td_streaming_job *self)
     if (self->differences) return td_streaming_differences(self);
     if (!gpu->traits->fused) return td_streaming_pulls(self);
     if (gpu->prioritised) return td_streaming_priorities(self);
+    if (gpu->cores != TD_CORES_ROUNDS) return td_streaming_peel_at_once(self);
     return gpu->traits->schedule == TD_SCHEDULE_PEEL ? td_streaming_peel(self) : td_streaming_rounds(self);
 }
 

@@ -180,6 +180,7 @@ static inline bool td_streaming_pushes_changes(const td_program *program, td_mod
 }
 
 /* Whether an accumulating program has active vertices, which push differences of messages. */
+bool td_streaming_peels_at_once(const td_program *program, const td_settings *settings); /* stream.kcore=peel */
 bool td_streaming_pushes_differences(const td_program *program, td_mode mode, const td_settings *settings);
 
 /* Why a run cannot reprocess subgraphs within an iteration; NULL if it can. */
@@ -315,6 +316,7 @@ void td_streaming_end_extraction(td_streaming_job *self); /* waits for the worke
 /* The schedules. */
 td_status td_streaming_rounds(td_streaming_job *self);
 td_status td_streaming_peel(td_streaming_job *self);
+td_status td_streaming_peel_at_once(td_streaming_job *self); /* stream.kcore=peel */
 td_status td_streaming_priorities(td_streaming_job *self);
 td_status td_streaming_pulls(td_streaming_job *self);
 td_status td_streaming_declare_changes(td_streaming_job *self);

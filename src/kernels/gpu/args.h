@@ -74,10 +74,22 @@ typedef struct td_gpu_tally {
 typedef struct td_gpu_slot {
     uint64_t edges; /* of the vertices queued */
     uint32_t count, pieces;
+    uint32_t nearest, left; /* cores: complement of the lowest value above the level, 0: none; vertices that remain */
 } td_gpu_slot;
+
+/* Where one-launch peeling (cores.h) goes on: the levels below next_level are done, but for the queued vertices. */
+typedef struct td_gpu_peeling {
+    uint32_t next_level, window_end; /* vertices with values below window_end are in the list `near` */
+    uint32_t left_count, left_at; /* vertices in the list left[left_at] */
+    uint32_t near_count[3], near_at; /* in `near`: being read, being written, being cleared */
+    uint32_t near_spare;          /* `near` is in the array of left that is not in use */
+    uint32_t done;
+    uint64_t scanned;             /* entries of both lists read so far */
+} td_gpu_peeling;
 
 typedef struct td_gpu_row {
     uint64_t edges; /* of the frontier */
+    uint64_t host_edges; /* cores: of these, read from host memory */
     uint32_t vertices, split; /* split: the round only divided the far vertices and processed no edges */
 } td_gpu_row;
 
@@ -99,6 +111,7 @@ typedef struct td_gpu_control {
     uint64_t active_vertices[TD_GPU_FRAGMENTS], active_edges[TD_GPU_FRAGMENTS]; /* several GPUs: the frontiers of the
                                    * fragments that this one owns */
     uint32_t lengths[TD_GPU_FRAGMENTS]; /* entries of the outbox for each fragment */
+    td_gpu_peeling peeling;
     uint64_t left_edges;          /* edges of the frontier that a lean loop ended with */
     td_gpu_row rows[TD_GPU_ROUNDS];
 } td_gpu_control;
@@ -292,6 +305,18 @@ typedef struct td_peel_args {
     uint32_t count;               /* remaining vertices */
     uint32_t first_vertex;        /* the first of them, before the first level */
 } td_peel_args;
+
+/* Core numbers in one launch (cores.h). */
+typedef struct td_cores_args {
+    td_loop_args loop;
+    td_gpu_list prefix;           /* stream: the first edges of every list, on the device; the others are at the host */
+    uint32_t *left[2], *near;     /* peel: remaining vertices; those whose level comes soon */
+    uint32_t window;              /* levels that `near` serves */
+    uint32_t buffer;              /* vertices that a block removes in a round besides those of the queue */
+    uint32_t *bins, *support, *before; /* histogram: neighbours by bound, those not below the vertex's, old bounds */
+    const uint64_t *places;       /* where the bins of a vertex begin */
+    uint8_t builds;               /* histogram: the first round counts all neighbours */
+} td_cores_args;
 
 /* Parents, after the run of a TD_SUM_MIN program. */
 typedef struct td_parents_args {

@@ -23,10 +23,14 @@ TD_DEVICE push_task take_task(const td_push_args *a, push_round *r, uint32_t i, 
     if (i >= count) return task;
     uint32_t u = r->in[i];
     if (r->map != 0) TD_AND(&r->map[u / 32], ~(1u << (u & 31u))); /* clear for the next round */
-    task.begin = a->list.offsets[u];
-    task.degree = (uint32_t)(a->list.offsets[u + 1] - task.begin);
-    task.message = message_of(&a->state, u);
+    list_part part = list_in(a, r, u);
+    task.begin = part.begin;
+    task.degree = (uint32_t)(part.end - part.begin);
+    task.message = message_from(a, r, u);
     r->taken_edges += task.degree;
+#if PROGRAM_PEELS
+    r->taken_vertices++;
+#endif
     if (task.degree < a->high_degree) return task;
     cut_vertex(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);
     task.degree = 0;
@@ -145,18 +149,22 @@ TD_DEVICE void expand_block(const td_push_args *a, const td_context *c, push_rou
     TD_BARRIER();
 }
 
-/* Warps take as many vertices at a time as keep all of them busy. */
-TD_DEVICE void expand_by_warps(const td_push_args *a, const td_context *c, push_round *r, uint32_t count, bool lanes)
+/* Warps, of which this is one, take as many vertices at a time as keep all of them busy. */
+TD_DEVICE void expand_among(const td_push_args *a, const td_context *c, push_round *r, uint32_t count, bool lanes,
+                            uint32_t warp, uint32_t warps)
 {
-    uint32_t warps = td_global_threads() / TD_WARP, fair = (count + warps - 1) / warps;
-    uint32_t chunk = fair < TD_WARP ? fair : TD_WARP;
-    for (uint64_t base = (uint64_t)(td_global_thread() / TD_WARP) * chunk; base < count;
-         base += (uint64_t)warps * chunk) {
+    uint32_t fair = (count + warps - 1) / warps, chunk = fair < TD_WARP ? fair : TD_WARP;
+    for (uint64_t base = (uint64_t)warp * chunk; base < count; base += (uint64_t)warps * chunk) {
         uint32_t i = (uint32_t)base + td_lane();
         push_task task = take_task(a, r, td_lane() < chunk ? i : count, count);
         if (lanes) expand_lanes(a, c, r, &task);
         else expand_scanned(a, c, r, task);
     }
+}
+
+TD_DEVICE void expand_by_warps(const td_push_args *a, const td_context *c, push_round *r, uint32_t count, bool lanes)
+{
+    expand_among(a, c, r, count, lanes, td_global_thread() / TD_WARP, td_global_threads() / TD_WARP);
 }
 
 TD_DEVICE void expand_by_blocks(const td_push_args *a, const td_context *c, push_round *r, uint32_t count, bool share)
@@ -181,9 +189,10 @@ TD_DEVICE void expand_pieces(const td_push_args *a, const td_context *c, push_ro
 {
     for (uint32_t p = td_block(); p < count; p += td_blocks()) {
         uint32_t u = (uint32_t)(a->pieces[p] >> 32);
-        uint64_t begin = a->list.offsets[u] + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = a->list.offsets[u + 1];
+        list_part part = list_in(a, r, u);
+        uint64_t begin = part.begin + (a->pieces[p] & 0xffffffffu) * TD_GPU_PIECE, end = part.end;
         if (end > begin + TD_GPU_PIECE) end = begin + TD_GPU_PIECE;
-        push_task task = {begin, (uint32_t)(end - begin), message_of(&a->state, u)};
+        push_task task = {begin, (uint32_t)(end - begin), message_from(a, r, u)};
         expand_one(a, c, r, &task, td_warp() * TD_WARP, td_threads());
     }
 }

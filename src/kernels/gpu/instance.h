@@ -42,6 +42,7 @@
 #endif
 #if PROGRAM_PEELS
 #include "kernels/gpu/peel.h"
+#include "kernels/gpu/cores.h"
 #endif
 #else
 #include "kernels/gpu/survivors.h"
@@ -93,7 +94,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),
 #endif
 #if PROGRAM_PEELS
-    KERNEL(peel), KERNEL(fill_left),
+    KERNEL(peel), KERNEL(fill_left), KERNEL(cores_peel), KERNEL(cores_peel_parts),
+    KERNEL(cores_histogram),
 #endif
 #if PROGRAM_FUSED
     KERNEL(pack), KERNEL(take), KERNEL(measure), KERNEL(cut_frontier),

@@ -127,9 +127,19 @@ TD_DEVICE void mark_batch(uint32_t *far_map, const push_round *r, const uint32_t
     }
 }
 
+#if PROGRAM_PEELS
+#include "kernels/gpu/cores_edges.h"
+#endif
+
 /* Pushes along the edges of a batch; all lanes of a warp call. Targets that change are queued or deferred. */
 TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round *r, const push_batch *batch)
 {
+#if PROGRAM_PEELS
+    if (r->cores != 0) {
+        push_for_cores(a, c, r, batch);
+        return;
+    }
+#endif
     bool queued[PUSH_BATCH], deferred[PUSH_BATCH];
     uint32_t words[PUSH_BATCH], targets[PUSH_BATCH];
     program_value fresh[PUSH_BATCH];
@@ -168,6 +178,10 @@ TD_DEVICE void clear_slot(td_gpu_slot *slot)
     TD_STORE(&slot->edges, (uint64_t)0);
     TD_STORE(&slot->count, 0u);
     TD_STORE(&slot->pieces, 0u);
+#if PROGRAM_PEELS
+    TD_STORE(&slot->nearest, 0u);
+    TD_STORE(&slot->left, 0u);
+#endif
 }
 
 TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t number)
@@ -175,7 +189,7 @@ TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t num
     td_gpu_slot *slots = a->push.state.control->slot;
     uint32_t odd = number & 1u;
     td_gpu_slot *here = &slots[slot % TD_GPU_SLOTS], *next = &slots[(slot + 1) % TD_GPU_SLOTS];
-    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0};
+    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0 PUSH_NO_CORES};
     if (!a->push.state.first_hit) {
         r.map = odd ? a->push.state.next_active : a->push.state.active;
         r.next_map = odd ? a->push.state.active : a->push.state.next_active;

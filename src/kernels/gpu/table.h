@@ -53,6 +53,9 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(far_split, td_far_args);
     TD_GPU_KERNEL(peel, td_peel_args);
     TD_GPU_KERNEL(fill_left, td_peel_args);
+    TD_GPU_KERNEL(cores_peel, td_cores_args);
+    TD_GPU_KERNEL(cores_peel_parts, td_cores_args);
+    TD_GPU_KERNEL(cores_histogram, td_cores_args);
     TD_GPU_KERNEL(pack, td_pack_args);
     TD_GPU_KERNEL(take, td_take_args);
     TD_GPU_KERNEL(measure, td_measure_args);
