@@ -8,6 +8,8 @@
  *   plain.c      the variant without paths
  *   cores.c      the steps on the CPU's cores
  *   gpu.c        the steps on a GPU
+ *   rounds.c     rounds inside a launch
+ *   batches.c, batch_walk.c   paths that stay at the host
  *   counters.c   the run's counters
  *   paths.c      the engine's descriptor: plans and runs
  */
@@ -29,6 +31,10 @@ typedef struct td_paths_settings {
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
     bool balance;    /* a group whose vertices want changes of one sign is multiplied by a factor */
     bool steal;      /* GPUs: a free warp takes the next partition */
+    bool loop;       /* GPUs: rounds inside a launch */
+    uint32_t streams; /* GPUs: batches on the GPU, if paths stay at the host; 0: the memory decides */
+    uint64_t batch_edges; /* of a batch; 0: the memory decides */
+    bool prefetch, evict_oldest;
     uint64_t proxy;  /* GPUs: in-degree from which a vertex has proxies; 0: none */
     double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
@@ -38,6 +44,7 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
 td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
+td_status td_paths_check_batches(const td_settings *settings, bool batched); /* with a GPU; batched: paths at the host */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {
@@ -96,6 +103,7 @@ typedef struct td_paths_job {
 /* index.c */
 td_status td_paths_make_index(td_paths_job *self);
 void td_paths_free_index(td_paths_index *index);
+uint32_t td_paths_partition_of(const td_paths_job *self, uint32_t bit); /* of a path */
 
 /* state.c */
 void td_paths_fill_counts(td_paths_job *self); /* core numbers: count_offsets */
@@ -115,6 +123,14 @@ void td_paths_add(td_paths_job *self, const td_path_tally *more); /* to the run'
 /* dispatch.c, plain.c: a whole run. */
 td_status td_paths_dispatch(td_paths_job *self);
 td_status td_paths_plain(td_paths_job *self);
+
+/* A group of the layout; the group and, on a GPU, those behind it in the layer that are cyclic too, and the group behind
+ * these: many small launches take longer than a few large ones, and groups of a layer do not depend on each other. Their
+ * partitions and members are consecutive (rounds.c). */
+td_paths_group td_paths_group_at(const td_paths_job *self, uint32_t g);
+td_paths_group td_paths_joined(const td_paths_job *self, uint32_t g, uint32_t *next);
+bool td_paths_is_ranked(const td_paths_job *self, const td_paths_group *group);
+bool td_paths_loops(const td_paths_job *self); /* whether launches run rounds */
 
 /* The end of a pass over all groups: vertices that nothing reads, the scale of linear programs, the residual over all
  * vertices. */

@@ -31,6 +31,7 @@
 #endif
 #include "kernels/gpu/exchange.h"
 #include "kernels/gpu/paths.h"
+#include "kernels/gpu/path_rounds.h"
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
 #endif
@@ -110,7 +111,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(path_totals), KERNEL(path_rescales),
 #endif
     KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
-    KERNEL(path_pushes),
+    KERNEL(path_pushes), KERNEL(path_batch_walks), KERNEL(path_rounds), KERNEL(path_push_rounds),
 #else
     KERNEL(sweep), KERNEL(sweep_pieces), KERNEL(sweep_extracted), KERNEL(sample), KERNEL(choose), KERNEL(between),
     KERNEL(draw), KERNEL(label_all),

@@ -76,6 +76,9 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(path_walks, td_paths_args);
     TD_GPU_KERNEL(path_notices, td_paths_args);
     TD_GPU_KERNEL(path_pushes, td_paths_args);
+    TD_GPU_KERNEL(path_batch_walks, td_paths_args);
+    TD_GPU_KERNEL(path_rounds, td_path_rounds_args);
+    TD_GPU_KERNEL(path_push_rounds, td_path_rounds_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);
