@@ -1,54 +1,7 @@
-/* Paths that stay at the host, on an emulated GPU that watches every access: the table of programs with a few batches at a
- * time, what copying ahead and making way promise by exact counters, the memory that is enough, and what goes wrong. */
+/* Paths that stay at the host, on an emulated GPU that watches every access: what batches, copying ahead and making way
+ * promise by exact counters, the memory that is enough, and what goes wrong. The table of programs is in
+ * test_paths_emulated. */
 #include "engine/paths_counts.h"
-
-static const char *const layouts[] = {
-    "", "paths.acyclic=on", "paths.merge=free", "paths.layers=off", "paths.share=0.01", "paths.priority=off", "paths.proxy=1",
-};
-static const char *const batches[] = {
-    "paths.streams=2 paths.batch_edges=40 paths.partition_edges=16",
-    "paths.streams=3 paths.batch_edges=100 paths.partition_edges=32 paths.prefetch=off",
-    "paths.streams=4 paths.batch_edges=64 paths.partition_edges=16 paths.evict=oldest paths.steal=off",
-};
-enum { LAYOUTS = sizeof layouts / sizeof *layouts, BATCH_WAYS = 3 * LAYOUTS };
-
-static td_run *run_way(void *context, subject *about, int number)
-{
-    table_place *place = context;
-    char text[400];
-    if (about->row->engine != NULL || about->row->iterations > 0) return NULL;
-    snprintf(text, sizeof text, "%s %s %s", layouts[number / 3 % LAYOUTS], batches[number % 3], about->row->settings);
-    td_run_options options = table_options(about->row, about->graph);
-    options.pool = place->pool;
-    options.engine = "paths";
-    options.devices = place->devices;
-    snprintf(about->how, sizeof about->how, "%s, %s", place->devices, text);
-    return run_of(about->row->program, about->graph, options, text);
-}
-
-static int stride_of(const row *of, const td_graph *graph, test_weights kind)
-{
-    bool circuit = strcmp(of->program, "circuit") == 0;
-    test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
-    if (kind != awkward || graph->vertices > (circuit ? VERY_TINY : 300)) return 0;
-    return graph->vertices <= TINY && !circuit ? 5 : BATCH_WAYS;
-}
-
-static void check(const char *program)
-{
-    table_place place = {.devices = narrow_gpu()};
-    CHECK_OK(td_pool_create(&place.pool, 2));
-    check_program(program, &(table_ways){BATCH_WAYS, run_way, stride_of, table_leave, &place, place.pool});
-    td_pool_destroy(place.pool);
-}
-
-TEST(bfs_in_batches) { check("bfs"); }
-TEST(sssp_in_batches) { check("sssp"); }
-TEST(labels_in_batches) { check("labels"); }
-TEST(kcore_in_batches) { check("kcore"); }
-TEST(pagerank_in_batches) { check("pagerank"); }
-TEST(adsorption_in_batches) { check("adsorption"); }
-TEST(circuit_in_batches) { check("circuit"); }
 
 /* Counters. */
 
@@ -83,23 +36,45 @@ TEST(copying_ahead_saves_time)
            without = off->device_seconds / (double)counted(off, "batches_copied");
     printf("     %" PRIu64 " of %" PRIu64 " copied ahead; per batch %.2f us, without %.2f us\n",
            counted(on, "batches_prefetched"), counted(on, "batches_copied"), 1e6 * each, 1e6 * without);
-    CHECK(counted(on, "batches_prefetched") > 0);
+    CHECK(counted(on, "batches_prefetched") > counted(on, "batches_copied") / 2);
+    CHECK(each < without);
     CHECK_EQ(counted(off, "batches_prefetched"), 0);
     td_run_destroy(on);
     td_run_destroy(off);
     td_graph_destroy(graph);
 }
 
+/* A search crosses a grid: the batches ahead of it are active, those behind it are not. */
 TEST(the_batch_with_the_fewest_active_successors_makes_way)
 {
-    td_graph *graph = web(700);
-    td_run *successors = run_on("pagerank", graph, SMALL "paths.streams=4"),
-           *oldest = run_on("pagerank", graph, SMALL "paths.streams=4 paths.evict=oldest");
-    printf("     %" PRIu64 " bytes, oldest first %" PRIu64 "\n", counted(successors, "batch_bytes"),
-           counted(oldest, "batch_bytes"));
-    CHECK(counted(successors, "batch_bytes") < counted(oldest, "batch_bytes"));
-    td_run_destroy(successors);
-    td_run_destroy(oldest);
+    td_graph *graph = named("grid 30x40");
+    const char *small = "paths.partition_edges=32 paths.batch_edges=256 paths.streams=4";
+    uint64_t successors = count_on("bfs", graph, small, "batch_bytes");
+    char text[200];
+    snprintf(text, sizeof text, "%s paths.evict=oldest", small);
+    uint64_t oldest = count_on("bfs", graph, text, "batch_bytes");
+    printf("     %" PRIu64 " bytes, oldest first %" PRIu64 "\n", successors, oldest);
+    CHECK(successors < oldest);
+    td_graph_destroy(graph);
+}
+
+/* A quarter of the edges on the GPU, of what each engine needs of them: a path crosses the link about once where nothing is
+ * on a cycle, a list in every iteration. */
+TEST(fewer_bytes_cross_the_link_than_in_the_stream_engine)
+{
+    td_gen_spec spec = {.kind = "layered", .width = 60, .layers = 40, .degree = 5, .seed = 1, .rewire = -1};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &(td_build_options){0}, NULL));
+    td_run_options options = on_gpu("pagerank", graph);
+    options.gpu_edges = 0.25;
+    td_run *paths = run_of("pagerank", graph, options, "paths.partition_edges=128");
+    options.engine = "stream";
+    td_run *stream = run_of("pagerank", graph, options, "stream.compress=off");
+    printf("     %" PRIu64 " bytes, stream %" PRIu64 "\n", counted(paths, "batch_bytes"), stream->bytes_to_device);
+    CHECK(counted(paths, "evictions") > 0);
+    CHECK(counted(paths, "batch_bytes") < stream->bytes_to_device);
+    td_run_destroy(paths);
+    td_run_destroy(stream);
     td_graph_destroy(graph);
 }
 
@@ -151,6 +126,10 @@ TEST(settings_without_effect_are_refused)
         CHECK_CONTAINS(td_last_message(), settings[i][1]);
         CHECK_CONTAINS(td_last_message(), "no effect");
     }
+    td_run_options plain = on_gpu("pagerank", graph), cores = {.engine = "paths", .gpu_edges = 0.5};
+    plain.gpu_edges = 0.5;
+    CHECK_STATUS(try_run(&run, "pagerank", graph, plain, "paths.variant=t"), TD_USAGE);
+    CHECK_STATUS(try_run(&run, "pagerank", graph, cores, ""), TD_USAGE);
     CHECK_STATUS(try_run(&run, "pagerank", graph, (td_run_options){.engine = "paths"}, "paths.streams=2"), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "paths.streams");
     td_graph_destroy(graph);

@@ -355,9 +355,11 @@ static td_status choose_batches(td_paths_job *self, td_device *device)
     TD_CHECK(status);
     const td_gpu_memory *memory = &probe.job.memory;
     bool fits = td_gpu_memory_sum(memory) <= td_device_left(device) + device->now;
-    if (cap > 0 && (double)memory->bytes[TD_FOR_EDGES] > (cap <= 1 ? cap * (double)memory->bytes[TD_FOR_EDGES] : cap)) fits = false;
+    if (cap > 0) fits &= cap <= 1 ? cap == 1 : (double)memory->bytes[TD_FOR_EDGES] <= cap;
     TD_CHECK(td_paths_check_batches(self->options->settings, !fits || self->set.streams > 0));
     if (fits && self->set.streams == 0) return TD_OK;
+    if (!td_settings_given(self->options->settings, "paths.share")) self->set.share = 1; /* copies cost more than updates */
+    if (!td_settings_given(self->options->settings, "paths.balance")) self->set.balance = false; /* it needs all mirrors */
     TD_CHECK(TD_NEW_ZEROED(&gpu->batches, 1, "batches of paths"));
     return td_paths_count_readers(self);
 }
@@ -368,7 +370,9 @@ static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *devi
     const td_gpu_memory *memory = &self->gpu->job.memory;
     td_gpu_bytes need = {.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
                          .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM]};
-    TD_CHECK(td_gpu_check_fit(plan->program, &need, &plan->options, device));
+    td_run_options options = plan->options;
+    if (self->gpu->batches != NULL) options.gpu_edges = 0; /* the slots obey it */
+    TD_CHECK(td_gpu_check_fit(plan->program, &need, &options, device));
     plan->program_bytes = 0;
     td_plan_on_device(plan, device, need.graph, need.program, self->gpu->loops);
     if (self->gpu->batches != NULL) host += td_paths_batch_host_bytes(self);

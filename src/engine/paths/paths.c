@@ -168,6 +168,14 @@ static td_status plan_gpu(td_paths_job *self, td_plan *plan)
     return status;
 }
 
+/* Refuses what is about GPUs in a run without one. */
+static td_status check_cores(const td_run_options *options)
+{
+    if (options->gpu_edges > 0)
+        return td_fail(TD_USAGE, "{gpu_edges} changes nothing about the CPU's cores; {devices} names a GPU");
+    return td_paths_check_cores(options->settings);
+}
+
 static td_status plan_paths(td_plan *plan)
 {
     td_run run = {.program = plan->program, .graph = plan->graph, .async = true};
@@ -175,8 +183,10 @@ static td_status plan_paths(td_plan *plan)
     td_paths_job self = {.run = &run, .options = &plan->options};
     const td_program_info *info = plan->program->info;
     TD_CHECK(check_request(plan->program, &plan->options));
-    if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(td_paths_check_cores(plan->options.settings));
     TD_CHECK(td_paths_read_settings(plan->options.settings, &self.set));
+    if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(check_cores(&plan->options));
+    else if (plan->options.gpu_edges > 0 && self.set.variant == TD_PATHS_T)
+        return td_fail(TD_USAGE, "{gpu_edges}: the variant without paths needs all edges on the GPU; paths.variant=full does not");
     TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
     self.cpu.bare = self.cpu.by_rounds = true;
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
@@ -195,6 +205,7 @@ const td_engine td_paths_engine = {
     .summary = "a directed graph as disjoint paths, walked in the order of their dependencies (DiGraph)",
     .device = "cpu, cuda or emu",
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
+    .limits_edges = true,
     .settings = td_paths_setting_table,
     .applies = td_paths_setting_applies,
     .check = td_paths_check_settings,

@@ -22,10 +22,11 @@ const td_setting td_paths_setting_table[] = {
                       "partitions with many marked paths of high degree first, and small changes wait"},
     [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
                    "priority: a round applies the vertices with the largest changes, which hold this share of all changes; "
-                   "smaller changes wait for further deposits"},
+                   "smaller changes wait for further deposits; 1 by default where paths stay at the host"},
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                      "priority: when nearly all changes that a group's vertices want have one sign, multiplies their "
-                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption)"},
+                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption); off by default where "
+                     "paths stay at the host"},
     [SET_PROXY] = {"proxy", TD_SETTING_WHOLE, 32, 0, 4e9, NULL,
                    "GPUs: in-degree from which the deposits of a warp at a vertex are gathered in shared memory until its "
                    "partition ends; 0: never"},
