@@ -300,7 +300,8 @@ static td_status add_row(td_paths_job *self, const td_path_tally *before, uint64
     td_row row = {.direction = "paths", .active_vertices = now->updates - before->updates,
                   .active_edges = now->loaded - before->loaded, .edges = now->edges - before->edges};
     if (self->gpu != NULL) row.edges_gpu = row.edges;
-    return td_cpu_end_iteration(&self->cpu, &row, began);
+    TD_CHECK(td_cpu_end_iteration(&self->cpu, &row, began));
+    return td_paths_checkpoint(self);
 }
 
 /* Processes the groups of a layer, which do not depend on each other. */

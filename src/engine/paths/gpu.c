@@ -179,8 +179,7 @@ static td_status declare_masters(td_paths_job *self)
     return td_gpu_new(job, &s->count_offsets, n + 1, OFFSET, "counts of bounds");
 }
 
-/* Words of marks: of vertices, partitions or paths. */
-static uint64_t mark_words(const td_paths_job *self)
+uint64_t td_paths_mark_words(const td_paths_job *self)
 {
     if (self->steps.state.plain) return td_gpu_words(&self->gpu->job);
     return self->gpu->batches != NULL ? ((uint64_t)self->paths.partitions + 31) / 32 : self->index.words;
@@ -209,7 +208,7 @@ static td_status declare(td_paths_job *self)
     uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : job->graph->edges;
     TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
     TD_CHECK(declare_masters(self));
-    TD_CHECK(td_gpu_new(job, &s->marks, mark_words(self), ID, "marks of paths"));
+    TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));
     if (!batched) TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
     if (s->back && !s->plain && !batched) TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.tally, 1, sizeof(td_path_tally), "counters"));
@@ -302,7 +301,7 @@ static td_status fill(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     td_path_state *s = &self->gpu->args.paths;
-    uint64_t n = job->graph->vertices, words = mark_words(self);
+    uint64_t n = job->graph->vertices, words = td_paths_mark_words(self);
     TD_CHECK(td_gpu_send_inputs(job));
     TD_CHECK(s->plain ? send_lists(self) : send_paths(self));
     TD_CHECK(send(job, s->out_offsets, job->graph->out.offsets, n + 1, OFFSET));

@@ -37,6 +37,7 @@ void td_paths_gpu_close(td_paths_job *self, bool failed);
 td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out);
 td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, bool ranks, td_path_tally *out);
 
+uint64_t td_paths_mark_words(const td_paths_job *self); /* of vertices, partitions or paths */
 uint64_t td_paths_gpu_warps(const td_paths_job *self); /* that run at once */
 
 /* The arguments of a launch: the run's arrays on the GPU, and what the host has changed since the last. */

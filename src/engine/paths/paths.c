@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "run/checkpoint.h"
 
 #include <string.h>
 
@@ -22,9 +23,9 @@ static td_status check_request(const td_program *program, const td_run_options *
     if (options->has_iterations)
         return td_fail(TD_USAGE, "{iterations}: the engine paths has no iterations over all vertices; {tolerance} ends "
                                  "its runs");
-    if (options->checkpoint != NULL || options->resume != NULL)
-        return td_fail(TD_USAGE, "{checkpoint}: the engine paths writes no checkpoints, because mirrors of edges are a "
-                                 "part of its state; {engine} cpu does");
+    if ((options->checkpoint != NULL || options->resume != NULL) && program->cpu->schedule == TD_SCHEDULE_PEEL)
+        return td_fail(TD_USAGE, "{checkpoint}: the engine paths has bounds of core numbers, from which no other engine could "
+                                 "go on; {engine} cpu writes checkpoints of %s", info->name);
     if (options->mode == TD_MODE_SYNC)
         return td_fail(TD_USAGE, "{sync}: the engine paths is asynchronous");
     return TD_OK;
@@ -120,6 +121,13 @@ static td_status open_job(td_paths_job *self, td_run *run, const td_run_options 
     return td_cpu_job_open(&self->cpu, run, options);
 }
 
+static td_status compute(td_paths_job *self)
+{
+    TD_CHECK(self->steps.state.plain ? td_paths_plain(self) : td_paths_dispatch(self));
+    TD_CHECK(td_paths_store_scaled(self));
+    return td_paths_checkpoint(self);
+}
+
 static td_status run_paths(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
@@ -132,8 +140,9 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     self.cpu.run_began = td_clock_ns();
     if (self.gpu != NULL) td_gpu_start_counting(&self.gpu->job);
     TD_TRY(td_paths_start(&self));
-    TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
-    TD_TRY(td_paths_store_scaled(&self));
+    if (!self.finished) TD_TRY(compute(&self));
+    run->converged |= self.finished;
+    td_checkpoints_finish(run);
     td_run_end_processing(run, self.cpu.run_began);
     if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     td_paths_count(&self);

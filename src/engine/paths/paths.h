@@ -10,6 +10,7 @@
  *   gpu.c        the steps on a GPU
  *   rounds.c     rounds inside a launch
  *   batches.c, batch_walk.c   paths that stay at the host
+ *   checkpoint.c checkpoints
  *   counters.c   the run's counters
  *   paths.c      the engine's descriptor: plans and runs
  */
@@ -90,6 +91,7 @@ typedef struct td_paths_job {
     double allowed, left;     /* sums: what the groups so far may leave, and what they left */
     td_path_tally sum;        /* of the run */
     uint64_t rounds, groups_walked, partitions_walked, sorted, passes, balanced;
+    bool finished;            /* the checkpoint that it goes on from was the end */
     bool limited;             /* a group reached the limit of rounds before its tolerance */
 } td_paths_job;
 
@@ -138,6 +140,10 @@ td_status td_paths_end_pass(td_paths_job *self, bool *converged);
 
 /* Replaces the values by those at their scale. */
 td_status td_paths_store_scaled(td_paths_job *self);
+
+/* checkpoint.c: takes the values of a checkpoint; leaves one if it is due, between two rows and at the end. */
+td_status td_paths_resume(td_paths_job *self);
+td_status td_paths_checkpoint(td_paths_job *self);
 
 /* counters.c */
 void td_paths_count(td_paths_job *self);

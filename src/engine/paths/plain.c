@@ -38,7 +38,8 @@ static td_status some_rounds(td_paths_job *self, uint32_t most, td_path_tally *f
                   .active_edges = self->sum.loaded - before.loaded, .edges = self->sum.edges - before.edges,
                   .change = found->residual};
     if (self->gpu != NULL) row.edges_gpu = row.edges;
-    return td_cpu_end_iteration(&self->cpu, &row, began);
+    TD_CHECK(td_cpu_end_iteration(&self->cpu, &row, began));
+    return td_paths_checkpoint(self);
 }
 
 /* Until no vertex wants a change, or all together want at most the tolerance. */
