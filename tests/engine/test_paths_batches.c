@@ -47,8 +47,10 @@ TEST(copying_ahead_saves_time)
 /* A search crosses a grid: the batches ahead of it are active, those behind it are not. */
 TEST(the_batch_with_the_fewest_active_successors_makes_way)
 {
-    td_graph *graph = named("grid 30x40");
-    const char *small = "paths.partition_edges=32 paths.batch_edges=256 paths.streams=4";
+    td_gen_spec spec = {.kind = "grid", .width = 60, .seed = 1, .rewire = -1};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &(td_build_options){0}, NULL));
+    const char *small = "paths.partition_edges=32 paths.batch_edges=600 paths.streams=6";
     uint64_t successors = count_on("bfs", graph, small, "batch_bytes");
     char text[200];
     snprintf(text, sizeof text, "%s paths.evict=oldest", small);

@@ -78,6 +78,23 @@ TEST(paths_go_on_from_what_the_cpu_engine_left)
     close_scene(self);
 }
 
+/* Values that are nearly final need few updates: their messages are those of the values, not of the beginning. */
+TEST(what_was_computed_is_not_computed_again)
+{
+    scene *self = open_scene();
+    td_run *whole = NULL;
+    td_run_options paths = on(self, "pagerank", "paths", &places[0]);
+    CHECK_OK(attempt(self, &whole, "pagerank", paths, "paths.variant=w"));
+    CHECK(stop(self, "pagerank", on(self, "pagerank", "cpu", NULL), 9, ""));
+    td_run *rest = go_on(self, "pagerank", paths, "paths.variant=w");
+    printf("     %" PRIu64 " updates, from the beginning %" PRIu64 "\n", rest->updates, whole->updates);
+    CHECK(rest->updates > 0);
+    CHECK(4 * rest->updates < 3 * whole->updates);
+    td_run_destroy(whole);
+    td_run_destroy(rest);
+    close_scene(self);
+}
+
 TEST(the_cpu_engine_goes_on_from_what_paths_left)
 {
     scene *self = open_scene();

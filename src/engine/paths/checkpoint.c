@@ -9,6 +9,7 @@
 #include "run/checkpoint.h"
 #include "run/parents.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Going on. */
@@ -60,23 +61,37 @@ static td_status take_values(td_paths_job *self, const td_state *from)
     return td_stream_synchronize(job->stream);
 }
 
+/* Programs of real numbers: values at this engine's scale (finish.c) and their messages, then sums of all messages. A vertex
+ * that was applied before all of them have arrived would lose what the checkpoint had. */
+static td_status send_values(td_paths_job *self)
+{
+    uint64_t n = self->cpu.graph->vertices;
+    td_path_tally none;
+    self->resumed = true;
+    self->set.balance = false; /* what a group wants from outside is no longer known apart from the rest */
+    TD_CHECK(td_paths_unscale(self));
+    TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, n, n, &none));
+    if (!self->steps.state.plain) return td_paths_send_all(self);
+    self->steps.state.least = INFINITY;
+    self->steps.state.round++;
+    TD_CHECK(td_paths_do(self, TD_PATHS_PUSH, (n + 31) / 32, td_cpu_view_edges(&self->cpu), &none));
+    self->steps.state.least = 0;
+    return td_paths_do(self, TD_PATHS_SCAN, n, n, &none);
+}
+
 td_status td_paths_resume(td_paths_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_state *from = self->run->resumed;
-    td_path_tally none;
     if (from == NULL) return TD_OK;
     cpu->context.iteration = from->iteration;
     self->finished = from->converged;
     TD_CHECK(take_values(self, from));
     td_state_clear(from);
     if (self->finished) return TD_OK;
-    /* Messages of the values: a factor of 1 changes nothing else. */
-    self->steps.state.scale = 1;
-    if (self->real) TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, cpu->graph->vertices, cpu->graph->vertices, &none));
-    if (self->gpu != NULL) return send_marks(self);
-    mark_all(self, self->steps.state.marks);
-    return TD_OK;
+    if (self->gpu != NULL) TD_CHECK(send_marks(self));
+    else mark_all(self, self->steps.state.marks);
+    return self->real ? send_values(self) : TD_OK;
 }
 
 /* Leaving one. */

@@ -127,6 +127,16 @@ static td_status flush_and_scan(td_paths_job *self, const td_paths_group *group,
     return scan(self, group, INFINITY, found);
 }
 
+td_status td_paths_send_all(td_paths_job *self)
+{
+    td_paths_group all = whole(self);
+    td_path_tally sent;
+    uint32_t walked = 1;
+    if (td_paths_loops(self)) return td_paths_run_still(self, &all, INFINITY, TD_PATH_STILL, &sent);
+    while (walked > 0) TD_CHECK(walk(self, &all, INFINITY, &walked));
+    return TD_OK;
+}
+
 /* Programs of whole numbers: until nothing changes. */
 static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
 {
@@ -225,13 +235,16 @@ static td_status open_group(td_paths_job *self, const td_paths_group *group)
     return TD_OK;
 }
 
-/* Programs of real numbers, a group without cycles. In later passes deposits below the threshold of the group that made
- * them have marked nothing: a scan does. */
+/* Whether vertices may want changes that nothing has marked: in later passes deposits below the threshold of the group that
+ * made them, after a checkpoint all. A scan marks them. */
+static bool has_unmarked(const td_paths_job *self) { return self->passes > 1 || self->resumed; }
+
+/* Programs of real numbers, a group without cycles. */
 static td_status settle_once(td_paths_job *self, const td_paths_group *group)
 {
     uint32_t walked = 1;
     td_path_tally found;
-    if (self->passes > 1) TD_CHECK(scan(self, group, 0, &found));
+    if (has_unmarked(self)) TD_CHECK(scan(self, group, 0, &found));
     if (td_paths_loops(self)) return td_paths_run_still(self, group, 0, TD_PATH_STILL, &found);
     TD_CHECK(open_group(self, group));
     while (walked > 0) TD_CHECK(walk(self, group, 0, &walked));
@@ -321,14 +334,13 @@ static td_status process_layer(td_paths_job *self, uint32_t layer)
 /* Whether the host decides within the range; the others are processed one after the other by one launch. */
 static bool needs_host(const td_paths_job *self, const td_path_range *range) { return self->real && range->cyclic; }
 
-/* In later passes deposits below the threshold of the group that made them have marked nothing: a scan does. */
 static td_status run_ranges(td_paths_job *self, uint32_t first, uint32_t end)
 {
     const td_path_range *from = &self->gpu->ranges[first], *last = &self->gpu->ranges[end - 1];
     td_paths_group all = {.members = self->index.members + from->first_member,
                           .member_count = last->first_member + last->members - from->first_member};
     td_path_tally found;
-    if (self->real && self->passes > 1) TD_CHECK(scan(self, &all, 0, &found));
+    if (self->real && has_unmarked(self)) TD_CHECK(scan(self, &all, 0, &found));
     return td_paths_run_ranges(self, first, end);
 }
 

@@ -91,6 +91,7 @@ typedef struct td_paths_job {
     double allowed, left;     /* sums: what the groups so far may leave, and what they left */
     td_path_tally sum;        /* of the run */
     uint64_t rounds, groups_walked, partitions_walked, sorted, passes, balanced;
+    bool resumed;             /* the values are those of a checkpoint */
     bool finished;            /* the checkpoint that it goes on from was the end */
     bool limited;             /* a group reached the limit of rounds before its tolerance */
 } td_paths_job;
@@ -126,6 +127,9 @@ void td_paths_add(td_paths_job *self, const td_path_tally *more); /* to the run'
 td_status td_paths_dispatch(td_paths_job *self);
 td_status td_paths_plain(td_paths_job *self);
 
+/* Sends along the marked paths without applying anything: sums are those of the values then. */
+td_status td_paths_send_all(td_paths_job *self);
+
 /* A group of the layout; the group and, on a GPU, those behind it in the layer that are cyclic too, and the group behind
  * these: many small launches take longer than a few large ones, and groups of a layer do not depend on each other. Their
  * partitions and members are consecutive (rounds.c). */
@@ -137,6 +141,9 @@ bool td_paths_loops(const td_paths_job *self); /* whether launches run rounds */
 /* The end of a pass over all groups: vertices that nothing reads, the scale of linear programs, the residual over all
  * vertices. */
 td_status td_paths_end_pass(td_paths_job *self, bool *converged);
+
+/* The factor by which values of other engines are multiplied: those without what all vertices share. */
+td_status td_paths_unscale(td_paths_job *self);
 
 /* Replaces the values by those at their scale. */
 td_status td_paths_store_scaled(td_paths_job *self);
