@@ -41,6 +41,8 @@ static const contender contenders[] = {
     {"proxy=0", "paths", "paths.proxy=0", ON_A_GPU},
     {"steal=off", "paths", "paths.steal=off", ON_A_GPU},
     {"pack=off", "paths", "paths.pack=off", ON_A_GPU},
+    {"loop=off", "paths", "paths.loop=off", ON_A_GPU},
+    {"streams=4", "paths", "paths.streams=4", ON_A_GPU},
     {"cpu --async", "cpu", NULL, ON_CORES},
     {"resident --async", "resident", NULL, ON_A_GPU},
 };
@@ -48,6 +50,7 @@ enum { CONTENDERS = sizeof contenders / sizeof *contenders, PLAIN = 2, MOST_TRIA
 
 typedef struct measured {
     uint64_t updates, edges, bytes;
+    uint64_t launches, link_bytes; /* on a GPU */
     double seconds, change;
 } measured;
 
@@ -100,6 +103,8 @@ static void note(measured *m, const td_run *run, double seconds)
     m->updates = run->updates;
     m->edges = run->work_count > 0 ? counted(run, "edges_loaded") : run->edges_processed;
     m->bytes = counted(run, "bytes_loaded");
+    m->launches = run->launches;
+    m->link_bytes = run->bytes_to_device + run->bytes_to_host;
     m->change = run->final_change;
     m->seconds = seconds;
 }
@@ -239,6 +244,8 @@ static void put_figure(const void *self, int c, int p)
     td_json_u64(json, "updates", m->updates);
     td_json_u64(json, "edges_loaded", m->edges);
     td_json_u64(json, "bytes_loaded", m->bytes);
+    if (b->on_gpu) td_json_u64(json, "launches", m->launches);
+    if (b->on_gpu) td_json_u64(json, "link_bytes", m->link_bytes);
     td_json_real(json, "seconds", m->seconds);
     td_json_real(json, "final_change", m->change);
     td_json_end_object(json);

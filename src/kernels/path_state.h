@@ -11,6 +11,8 @@
 #include "kernels/program.h"
 #include "layout/paths.h"
 
+#include <stddef.h>
+
 enum {
     TD_PATH_LEVELS = 64,  /* of changes, by powers of two: the last from a half on, the first everything tiny */
     TD_PATH_LATE = 128,   /* GPUs: a vertex with as many edges has its paths marked by a whole block, after the launch */
@@ -78,9 +80,58 @@ typedef struct td_path_state {
     const uint32_t *hubs;               /* GPUs: bitmap of the vertices that have proxies; 0: none */
     uint32_t *late, *late_count;        /* GPUs: vertices of TD_PATH_LATE edges and more that changed; 0: none has as many */
     uint32_t late_room;
+    const uint32_t *home_partition;     /* GPUs, coarse marks: of a vertex, the partition of its home path */
+    bool coarse;                        /* GPUs: marks are those of partitions, all of whose paths are walked; `places` are
+                                         * partitions then */
     bool back;                          /* values flow both ways along an edge: a path is walked back too */
     bool all;                           /* scans measure vertices that nothing reads too */
     bool plain;                         /* no paths: vertices push along their lists */
 } td_path_state;
+
+/* GPUs: the partitions that a launch walks, and in which order. */
+typedef struct td_path_span {
+    uint32_t first_partition, partitions;
+    uint8_t *ranks;               /* classes of its partitions; 0: they are walked in the order of storage */
+    uint32_t *order;              /* the marked ones, class by class */
+    uint32_t *classes;            /* TD_PATH_CLASSES counts of marked partitions, then of those listed */
+    uint32_t *next;               /* the next partition that a free warp takes; 0: warps take turns */
+} td_path_span;
+
+/* Rounds inside a launch (kernels/gpu/path_rounds.h). A range: consecutive groups that are processed together. */
+typedef struct td_path_range {
+    uint32_t group;               /* the first of them */
+    uint32_t first_partition, partitions;
+    uint32_t first_member, members; /* vertices that it applies */
+    uint32_t openers;             /* of them, the first that no path of the range enters; applied before its walks */
+    uint8_t cyclic, ranked, opens;
+} td_path_range;
+
+/* The counters of a round. Slots go round: a round reads its own, adds the one before to the total and clears the next. */
+typedef struct td_path_slot {
+    td_path_tally open, walk, scan[2];
+    uint32_t next, late, late_open, pad;
+    uint32_t classes[2 * TD_PATH_CLASSES];
+} td_path_slot;
+
+enum { TD_PATH_RING = 3 };
+typedef struct td_path_loop {
+    uint32_t barrier;             /* the word of the grid barrier */
+    uint32_t walks;               /* of the launch; the last slot is that of the walk before */
+    uint32_t rounds;              /* of them those that had something to walk */
+    uint32_t range;               /* to continue with */
+    uint32_t round;               /* td_path_state.round */
+    uint32_t within;              /* whether the range has been walked */
+    double least;                 /* the threshold that paths are marked by */
+    td_path_tally total;          /* counts of all slots but the last */
+    td_path_slot slot[TD_PATH_RING];
+} td_path_loop;
+
+/* What ends the rounds of a launch. */
+typedef enum td_path_until {
+    TD_PATH_STILL,    /* nothing is marked */
+    TD_PATH_MEASURED, /* nothing is marked; then vertices are scanned */
+    TD_PATH_SETTLED,  /* nothing is marked, and the vertices of a cyclic range want nothing */
+    TD_PATH_DECISION, /* real numbers: the range may be final, or the host has to decide (path_decide.h) */
+} td_path_until;
 
 #endif

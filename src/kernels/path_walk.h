@@ -11,6 +11,7 @@
  *   PATH_LATE(s, v, t)                      whether the paths of a vertex are marked later, by many threads
  *   PATH_PROXY(s, c, w, brought, t)         whether a proxy has taken a deposit for w
  *   PATH_COLLECT(s, c, v, t)                deposits what a proxy holds for v
+ *   PATH_COARSE(s)                          whether marks are those of partitions
  *
  * A value is a function of what was deposited at the vertex, so that it may be computed late, by several threads, or
  * from an older sum: whoever reads the vertex next computes it again. Intended races:
@@ -31,13 +32,13 @@ PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tall
 {
     if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
     PATH_DEPOSITED(); /* a walk that clears the mark sees the deposit, or the mark is set again */
-    PATH_NAME(mark)(s, s->plain ? v : s->home[v], t);
+    PATH_NAME(mark)(s, s->plain ? v : PATH_COARSE(s) ? s->home_partition[v] : s->home[v], t);
 }
 
 /* Marks the paths of a vertex's edges, except the one that is being walked: unless it passes twice. */
 PATH_FN void PATH_NAME(notify)(const td_path_state *s, uint32_t v, uint32_t walked, td_path_tally *t)
 {
-    bool passed = false;
+    bool passed = PATH_COARSE(s); /* other paths of the partition may be behind with the vertex */
     if (s->plain || PATH_LATE(s, v, t)) return;
     for (uint64_t i = s->place_offsets[v]; i < s->place_offsets[v + 1]; i++) {
         uint32_t bit = s->places[i];
@@ -219,19 +220,26 @@ PATH_FN void PATH_NAME(walk)(const td_path_state *s, const td_context *c, const 
     t->loaded += edges;
 }
 
-/* Walks path number `path` of a partition if it is marked. The mark is cleared before values are read. */
+/* Walks path number `path` of a partition. */
+PATH_FN void PATH_NAME(walk_path)(const td_path_state *s, const td_context *c, uint32_t k, uint32_t path, td_path_tally *t)
+{
+    const td_path_partition *of = &s->partition[k];
+    uint32_t begin = s->starts[of->first_path + path],
+             end = path + 1 < of->paths ? s->starts[of->first_path + path + 1] : of->entries;
+    uint64_t first = of->first_entry + begin;
+    PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path),
+                    32 * s->first_word[k] + path, t);
+}
+
+/* The same if it is marked. The mark is cleared before values are read. */
 PATH_FN void PATH_NAME(walk_marked)(const td_path_state *s, const td_context *c, uint32_t k, uint32_t path,
                                     td_path_tally *t)
 {
-    const td_path_partition *of = &s->partition[k];
     uint32_t bit = 32 * s->first_word[k] + path, mask = UINT32_C(1) << (bit & 31u);
     if ((PATH_PEEK(&s->marks[bit / 32]) & mask) == 0) return;
     (void)PATH_AND(&s->marks[bit / 32], ~mask);
     PATH_FENCE();
-    uint32_t begin = s->starts[of->first_path + path],
-             end = path + 1 < of->paths ? s->starts[of->first_path + path + 1] : of->entries;
-    uint64_t first = of->first_entry + begin;
-    PATH_NAME(walk)(s, c, s->entries + first, end - begin - 1, first - (of->first_path + path), bit, t);
+    PATH_NAME(walk_path)(s, c, k, path, t);
 }
 
 /* The plain variant: a vertex pushes along every step-th edge of a list, which begins with edge number `begin`. */

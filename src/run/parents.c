@@ -30,7 +30,7 @@ static bool solves(td_run *run, const td_adjacency *list, const void *values, ui
     return true;
 }
 
-static uint64_t unreached(const td_run *run)
+uint64_t td_run_unreached(const td_run *run)
 {
     bool wide = run->program->info->wide;
     if (run->context.real_weights) return wide ? UINT64_C(0x7ff0000000000000) : UINT32_C(0x7f800000);
@@ -47,7 +47,7 @@ uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const vo
 
 uint64_t td_run_parents_open(const td_run *run, const void *values)
 {
-    uint64_t open = 0, none = unreached(run);
+    uint64_t open = 0, none = td_run_unreached(run);
     for (uint32_t v = 0; v < run->graph->vertices; v++)
         open += run->parents[v] == TD_NO_VERTEX && bits_of(run, values, v) != none;
     return open;

@@ -13,4 +13,6 @@ td_status td_run_solve_parents(td_run *run, const td_adjacency *list, const void
 uint64_t td_run_solve_parents_of(td_run *run, const td_adjacency *list, const void *values, uint32_t u);
 uint64_t td_run_parents_open(const td_run *run, const void *values);
 
+uint64_t td_run_unreached(const td_run *run); /* the bits of a value that means it */
+
 #endif

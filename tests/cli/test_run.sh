@@ -150,7 +150,7 @@ contains "$engines" ', multi' 'all engines'
 contains "$one_line" "the engine: $engines (default: auto" 'help run lists every engine'
 
 # Limits on the edges on a GPU are refused by engines that do not obey them.
-fails 2 '--gpu-edges changes nothing about the hybrid engine; it is for resident, stream, coop, multi (--gpu-memory limits' \
+fails 2 '--gpu-edges changes nothing about the hybrid engine; it is for resident, stream, coop, multi, paths (--gpu-memory limits' \
     run wcc g.tg --engine hybrid --gpu-edges 25%
 succeeds run wcc g.tg --engine multi --devices emu:2 --gpu-edges 25%
 contains "$err" 'edges that do not fit the GPUs are read from host memory' 'multi obeys --gpu-edges'

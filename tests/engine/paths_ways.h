@@ -12,7 +12,11 @@ static const char *const paths_settings[] = {
     "paths.share=1", "paths.share=0.01 paths.partition_edges=40",
 };
 /* Of GPUs, beside these. */
-static const char *const paths_gpu_settings[] = {"", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.proxy=2 paths.pack=off"};
+static const char *const paths_gpu_settings[] = {"", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.loop=off",
+                                                 "paths.proxy=2 paths.pack=off", "paths.loop=off paths.proxy=2",
+                                                 "paths.streams=2 paths.batch_edges=40",
+                                                 "paths.streams=3 paths.batch_edges=100 paths.prefetch=off paths.proxy=1",
+                                                 "paths.streams=4 paths.batch_edges=64 paths.evict=oldest paths.steal=off"};
 enum {
     PATHS_SETTINGS = sizeof paths_settings / sizeof *paths_settings,
     PATHS_GPU_SETTINGS = sizeof paths_gpu_settings / sizeof *paths_gpu_settings,
@@ -28,7 +32,7 @@ static inline bool paths_way_text(char *text, size_t bytes, const row *of, int n
     bool priority = strncmp(settings, "paths.share", 11) == 0 || strcmp(settings, "paths.balance=off") == 0 ||
                     strcmp(settings, "paths.priority=off") == 0;
     if (of->engine != NULL || of->iterations > 0 || (variant > 0 && priority)) return false;
-    if (variant == 2 && (settings[0] != 0 || more[0] != 0)) return false;
+    if (variant == 2 && (settings[0] != 0 || (more[0] != 0 && strcmp(more, "paths.loop=off") != 0))) return false;
     snprintf(text, bytes, "%s %s %s %s", paths_variants[variant], settings, more, of->settings);
     return true;
 }

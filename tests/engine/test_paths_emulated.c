@@ -1,9 +1,8 @@
 /* The paths engine on an emulated GPU, which watches every access: the table of programs, what its switches promise by
  * the emulator's exact counters, the memory that plans state, and what goes wrong. */
-#include "engine/paths_ways.h"
+#include "engine/paths_counts.h"
 
 #include "device/emulator/sanitizer.h"
-#include "store/gen.h"
 
 enum { MANY = TD_ADDRESS_CHECKED || TD_THREADS_CHECKED ? 300 : 600 };
 
@@ -37,44 +36,6 @@ TEST(adsorption_along_paths_of_a_gpu) { check("adsorption"); }
 TEST(circuit_along_paths_of_a_gpu) { check("circuit"); }
 
 /* Counters. */
-
-static uint64_t counted(const td_run *run, const char *name)
-{
-    for (int i = 0; i < run->work_count; i++)
-        if (strcmp(run->work[i].name, name) == 0) return run->work[i].value;
-    TEST_FAIL("there is no counter %s", name);
-    return 0;
-}
-
-static td_run_options on_gpu(const char *program, const td_graph *graph)
-{
-    return (td_run_options){.engine = "paths", .devices = narrow_gpu(), .has_source = program_of(program)->info->needs_source,
-                            .source = busiest(graph)};
-}
-
-static td_run *run_on(const char *program, const td_graph *graph, const char *settings)
-{
-    return run_of(program, graph, on_gpu(program, graph), settings);
-}
-
-static uint64_t count_on(const char *program, const td_graph *graph, const char *settings, const char *counter)
-{
-    td_run *run = run_on(program, graph, settings);
-    uint64_t value = counted(run, counter);
-    td_run_destroy(run);
-    return value;
-}
-
-static td_graph *named(const char *name) { return test_graph(test_graph_named(name), TEST_UNWEIGHTED, NULL); }
-
-static td_graph *web(uint32_t vertices)
-{
-    td_gen_spec spec = {.kind = "web", .vertices = vertices, .degree = 8, .seed = 1, .rewire = -1};
-    td_build_options build = {0};
-    td_graph *graph = NULL;
-    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
-    return graph;
-}
 
 /* PageRank changes every vertex of these graphs at least once, so that as many updates as vertices are one for each, in
  * whichever order the lanes of a warp come: paths of many partitions begin at the vertices of "layered". */
@@ -299,55 +260,12 @@ TEST(a_session_makes_the_decomposition_once)
 
 /* Faults. */
 
-static void lose_in_turn(const char *program, const char *text)
-{
-    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
-    td_settings settings = settings_from(text);
-    td_run_options options = on_gpu(program, graph);
-    td_status status = TD_DEVICE;
-    uint64_t nth = 1;
-    options.settings = &settings;
-    uint64_t held = td_memory().now;
-    for (; status != TD_OK; nth += nth < 40 ? 1 : nth / 5) {
-        td_run *run = NULL;
-        td_device_fail_at(nth);
-        status = td_run_program(&run, program_of(program), graph, &options);
-        td_device_fail_at(0);
-        td_run_destroy(run);
-        if (status != TD_OK && status != TD_DEVICE) TEST_FAIL("operation %" PRIu64 ": %s", nth, td_last_message());
-        if (status != TD_OK) CHECK_CONTAINS(td_last_message(), "device lost");
-        CHECK_EQ(td_memory().now, held);
-    }
-    CHECK(nth > 30);
-    td_settings_clear(&settings);
-    td_graph_destroy(graph);
-}
-
 TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
 {
     lose_in_turn("pagerank", "");
     lose_in_turn("bfs", "paths.variant=t");
 }
 
-TEST(every_allocation_fails_once)
-{
-    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
-    td_run_options options = on_gpu("sssp", graph);
-    td_settings settings = {0};
-    options.settings = &settings;
-    uint64_t before = td_memory().now;
-    td_status status = TD_NO_MEMORY;
-    for (uint64_t nth = 1; status != TD_OK; nth++) {
-        td_run *run = NULL;
-        td_alloc_fail_at(nth);
-        status = td_run_program(&run, program_of("sssp"), graph, &options);
-        td_alloc_fail_at(0);
-        td_run_destroy(run);
-        CHECK_EQ(td_memory().now, before);
-        CHECK(status == TD_OK || status == TD_NO_MEMORY);
-        CHECK(status == TD_OK || td_last_message()[0] != 0);
-    }
-    td_graph_destroy(graph);
-}
+TEST(every_allocation_fails_once) { fail_allocations("sssp", ""); }
 
 TEST_MAIN

@@ -268,7 +268,7 @@ TEST(programs_and_requests_whose_results_depend_on_rounds_are_refused)
     refuse("mst", (td_run_options){0}, "", "chooses edges for whole components");
     refuse("pagerank", (td_run_options){.has_iterations = true, .iterations = 5}, "", "no iterations over all vertices");
     refuse("pagerank", (td_run_options){.mode = TD_MODE_SYNC}, "", "asynchronous");
-    refuse("pagerank", (td_run_options){.checkpoint = "."}, "", "checkpoint");
+    refuse("kcore", (td_run_options){.checkpoint = "."}, "", "checkpoint");
     refuse("pagerank", (td_run_options){0}, "pagerank.damping=1", "damping below 1");
     refuse("pagerank", (td_run_options){.has_tolerance = true, .tolerance = 0}, "", "above 0");
 }

@@ -1,6 +1,6 @@
 /* The run's counters. An update is one apply that changed a vertex. Bytes loaded are those of entries, mirrors, weights
  * and state that the kernels read, without caches: every read counts with the size of what it reads. */
-#include "engine/paths/paths.h"
+#include "engine/paths/batches.h"
 
 static uint64_t bytes_loaded(const td_paths_job *self)
 {
@@ -27,6 +27,14 @@ static void count_gpu(td_paths_job *self)
     td_run_count(run, "partitions_stolen", t->stolen);
     td_run_count(run, "lane_slots", t->lane_slots);
     td_run_count(run, "late_vertices", t->late);
+    const td_paths_batches *b = self->gpu->batches;
+    td_run_count(run, "batches", b != NULL ? b->count : 0);
+    if (b == NULL) return;
+    td_run_count(run, "batches_copied", b->copies);
+    td_run_count(run, "batch_bytes", b->bytes);
+    td_run_count(run, "batches_kept", b->kept);
+    td_run_count(run, "batches_prefetched", b->prefetched);
+    td_run_count(run, "evictions", b->evictions);
 }
 
 void td_paths_count(td_paths_job *self)

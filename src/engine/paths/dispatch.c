@@ -21,14 +21,6 @@
 
 enum { MOST_PASSES = 40 };
 
-static td_paths_group group_at(const td_paths_job *self, uint32_t g)
-{
-    const td_path_group *of = &self->paths.group[g];
-    const uint64_t *offsets = self->index.member_offsets;
-    return (td_paths_group){g, of->layer, of->first_partition, of->partitions, self->index.members + offsets[g],
-                            offsets[g + 1] - offsets[g], self->index.openers[g], (of->flags & TD_GROUP_CYCLIC) != 0};
-}
-
 /* All partitions and vertices as one group. */
 static td_paths_group whole(const td_paths_job *self)
 {
@@ -61,7 +53,7 @@ static int by_rank(const void *a, const void *b, void *context)
 
 /* Whether partitions are walked in the order of their priority, or of their storage: paths without cycles once
  * (settle_once), back and forth with fewer updates so (docs/lab/paths.md), and all at once on a GPU with as many warps. */
-static bool is_ranked(const td_paths_job *self, const td_paths_group *group)
+bool td_paths_is_ranked(const td_paths_job *self, const td_paths_group *group)
 {
     if (self->gpu != NULL && group->partitions <= td_paths_gpu_warps(self)) return false;
     return group->cyclic && self->set.priority && !self->steps.state.back;
@@ -79,7 +71,7 @@ static uint32_t list_marked(td_paths_job *self, const td_paths_group *group, uin
         self->rank[k] = priority_of(self, k, marked, group->layer);
         self->order[count++] = k;
     }
-    if (!is_ranked(self, group) || count < 2) return count;
+    if (!td_paths_is_ranked(self, group) || count < 2) return count;
     qsort_r(self->order, count, sizeof *self->order, by_rank, self->rank);
     self->sorted += count;
     return count;
@@ -97,7 +89,7 @@ static td_status walk_on_cores(td_paths_job *self, const td_paths_group *group, 
 static td_status walk_on_gpu(td_paths_job *self, const td_paths_group *group, uint32_t *walked)
 {
     td_path_tally tally;
-    TD_CHECK(td_paths_gpu_walk(self, group, is_ranked(self, group), &tally));
+    TD_CHECK(td_paths_gpu_walk(self, group, td_paths_is_ranked(self, group), &tally));
     td_paths_add(self, &tally);
     *walked = (uint32_t)tally.listed;
     self->sorted += tally.ranked;
@@ -126,11 +118,22 @@ static td_status scan(td_paths_job *self, const td_paths_group *group, double le
     return TD_OK;
 }
 
-/* Sends what mirrors do not have, without applying anything. */
-static td_status flush(td_paths_job *self, const td_paths_group *group)
+/* Sends what mirrors do not have, without applying anything, and measures what the vertices want then. */
+static td_status flush_and_scan(td_paths_job *self, const td_paths_group *group, td_path_tally *found)
 {
+    if (td_paths_loops(self)) return td_paths_run_still(self, group, INFINITY, TD_PATH_MEASURED, found);
     uint32_t walked = 1;
     while (walked > 0) TD_CHECK(walk(self, group, INFINITY, &walked));
+    return scan(self, group, INFINITY, found);
+}
+
+td_status td_paths_send_all(td_paths_job *self)
+{
+    td_paths_group all = whole(self);
+    td_path_tally sent;
+    uint32_t walked = 1;
+    if (td_paths_loops(self)) return td_paths_run_still(self, &all, INFINITY, TD_PATH_STILL, &sent);
+    while (walked > 0) TD_CHECK(walk(self, &all, INFINITY, &walked));
     return TD_OK;
 }
 
@@ -139,6 +142,7 @@ static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
 {
     uint32_t walked, rounds = 0;
     td_path_tally found;
+    if (td_paths_loops(self)) return td_paths_run_still(self, group, 0, TD_PATH_SETTLED, &found);
     for (;;) {
         TD_CHECK(walk(self, group, 0, &walked));
         rounds += walked > 0;
@@ -151,12 +155,20 @@ static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
 
 /* What the group may leave of the tolerance. Of a sum: its part, and what the groups before did not use; but as much as
  * the values' own rounding, below which nothing changes any more. */
-static double tolerance_of(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+static td_path_rule rule_of(const td_paths_job *self, const td_paths_group *group, uint64_t updates)
 {
     const double rounding = self->cpu.kernels->value_bytes == sizeof(double) ? 0x1p-53 : 0x1p-24;
-    if (self->cpu.kernels->measure == TD_MEASURE_MAX) return self->tolerance;
     double part = self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
-    return fmax(fmax(self->allowed + part - self->left, 0.5 * part), rounding * found->value);
+    double most = (double)self->cpu.limit * (double)group->member_count;
+    td_path_rule rule = {.allowance = fmax(self->allowed + part - self->left, 0.5 * part), .rounding = rounding,
+                         .share = self->set.share, .outside = self->outside[group->number],
+                         .most_updates = most - (double)updates, .priority = self->set.priority,
+                         .balances = self->set.balance && self->cpu.kernels->view == TD_VIEW_FORWARD};
+    if (self->cpu.kernels->measure != TD_MEASURE_MAX) return rule;
+    rule.largest = true;
+    rule.allowance = self->tolerance;
+    rule.rounding = 0;
+    return rule;
 }
 
 /* The group has ended with these changes left. */
@@ -167,30 +179,14 @@ static void leave(td_paths_job *self, const td_paths_group *group, const td_path
     self->left += found->residual;
 }
 
-/* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are powers
- * of two. Of a largest change: a part of it. */
-static const double LARGEST_PART = 0.3;
-
-static double threshold(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
-{
-    double taken = 0, enough = self->set.share * found->residual;
-    if (!self->set.priority) return 0;
-    if (self->cpu.kernels->measure == TD_MEASURE_MAX) {
-        return fmax(LARGEST_PART * (1 - self->set.share) * found->residual, 0.5 * tolerance_of(self, group, found));
-    }
-    int level = TD_PATH_LEVELS;
-    while (level > 0 && taken < enough) taken += found->levels[--level];
-    return level > 0 ? nextafter(ldexp(1, level - TD_PATH_LEVELS), 0) : 0; /* changes above it, its level's first too */
-}
-
 /* Whether the group's vertices want at most the tolerance once everything is sent. */
-static td_status is_final(td_paths_job *self, const td_paths_group *group, td_path_tally *found, bool *final)
+static td_status is_final(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, td_path_tally *found,
+                          bool *final)
 {
     *final = false;
-    if (!(found->residual <= tolerance_of(self, group, found))) return TD_OK;
-    TD_CHECK(flush(self, group));
-    TD_CHECK(scan(self, group, INFINITY, found));
-    *final = found->residual <= tolerance_of(self, group, found);
+    if (!(found->residual <= td_path_tolerance(rule, found))) return TD_OK;
+    TD_CHECK(flush_and_scan(self, group, found));
+    *final = found->residual <= td_path_tolerance(rule, found);
     return TD_OK;
 }
 
@@ -204,34 +200,23 @@ static td_status measure_outside(td_paths_job *self, const td_paths_group *group
     return TD_OK;
 }
 
-/* Values y of a group want f(y) = o + A y, with o from outside. If nearly all changes f(y) - y have one sign, the sum of
- * the values is off, which walks correct slowly: by the damping in a round. With the factor t = sum(o) / sum(y - A y) the
- * changes of t y add up to 0. */
-static const double ONE_SIGN = 0.8;
-
 /* A factor that does not make the changes smaller by this part of them is the group's last: another mode than the sum is
  * off. MOST_BALANCES: in a visit of a group. */
 static const double WORTH = 0.5;
 enum { MOST_BALANCES = 6 };
 
-static bool is_unbalanced(const td_paths_job *self, const td_paths_group *group, const td_path_tally *found)
+/* With the factor t = sum(o) / sum(y - A y) the changes of t y add up to 0 (td_path_unbalanced). */
+static td_status balance(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, uint32_t *left,
+                         td_path_tally *found)
 {
-    double outside = self->outside[group->number], inside = found->fresh - outside;
-    if (!self->set.balance || self->cpu.kernels->view != TD_VIEW_FORWARD) return false;
-    return fabs(found->moved) > ONE_SIGN * found->magnitude && found->value - inside > 0 && outside > 0;
-}
-
-static td_status balance(td_paths_job *self, const td_paths_group *group, uint32_t *left, td_path_tally *found)
-{
-    double outside = self->outside[group->number], before = found->magnitude;
-    if (*left == 0 || !is_unbalanced(self, group, found)) return TD_OK;
-    self->steps.state.scale = outside / (found->value - (found->fresh - outside));
+    double before = found->magnitude;
+    if (*left == 0 || !rule->balances || !td_path_unbalanced(rule, found)) return TD_OK;
+    self->steps.state.scale = rule->outside / (found->value - (found->fresh - rule->outside));
     self->steps.list = group->members;
     TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, group->member_count, group->member_count, found));
     self->steps.list = NULL;
     self->balanced++;
-    TD_CHECK(flush(self, group));
-    TD_CHECK(scan(self, group, INFINITY, found));
+    TD_CHECK(flush_and_scan(self, group, found));
     *left = found->magnitude <= WORTH * before ? *left - 1 : 0;
     return TD_OK;
 }
@@ -250,13 +235,17 @@ static td_status open_group(td_paths_job *self, const td_paths_group *group)
     return TD_OK;
 }
 
-/* Programs of real numbers, a group without cycles. In later passes deposits below the threshold of the group that made
- * them have marked nothing: a scan does. */
+/* Whether vertices may want changes that nothing has marked: in later passes deposits below the threshold of the group that
+ * made them, after a checkpoint all. A scan marks them. */
+static bool has_unmarked(const td_paths_job *self) { return self->passes > 1 || self->resumed; }
+
+/* Programs of real numbers, a group without cycles. */
 static td_status settle_once(td_paths_job *self, const td_paths_group *group)
 {
     uint32_t walked = 1;
     td_path_tally found;
-    if (self->passes > 1) TD_CHECK(scan(self, group, 0, &found));
+    if (has_unmarked(self)) TD_CHECK(scan(self, group, 0, &found));
+    if (td_paths_loops(self)) return td_paths_run_still(self, group, 0, TD_PATH_STILL, &found);
     TD_CHECK(open_group(self, group));
     while (walked > 0) TD_CHECK(walk(self, group, 0, &walked));
     return TD_OK;
@@ -264,13 +253,22 @@ static td_status settle_once(td_paths_job *self, const td_paths_group *group)
 
 /* Marks the paths of the vertices above the next threshold. The scan behind the walk has marked those above the last one,
  * unless they were walked since (`flushed`): if the threshold does not fall, that is enough. */
-static td_status mark_above(td_paths_job *self, const td_paths_group *group, bool flushed, double *least,
-                            td_path_tally *found)
+static td_status mark_above(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool flushed,
+                            double *least, td_path_tally *found)
 {
     double before = *least;
-    *least = threshold(self, group, found);
+    *least = td_path_threshold(rule, found, found->levels);
     if (before > 0 && !flushed && *least >= before) return TD_OK;
     return scan(self, group, *least, found);
+}
+
+/* Rounds: one, or as many as a launch runs. */
+static td_status rounds(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool within, double *least,
+                        uint32_t *walked, td_path_tally *found)
+{
+    if (td_paths_loops(self)) return td_paths_run_rounds(self, group, rule, within, least, walked, found);
+    TD_CHECK(walk(self, group, *least, walked));
+    return scan(self, group, *least > 0 ? *least : INFINITY, found);
 }
 
 /* Programs of real numbers: until the group's vertices want at most the tolerance. The limit of iterations is one of
@@ -285,14 +283,15 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
     if (!group->cyclic) return settle_once(self, group);
     TD_CHECK(measure_outside(self, group));
     for (uint32_t round = 0; !final; round++) {
-        TD_CHECK(walk(self, group, least, &walked));
-        TD_CHECK(scan(self, group, least > 0 ? least : INFINITY, &found));
+        td_path_rule rule = rule_of(self, group, self->sum.updates - before);
+        rule.balances &= balances > 0;
+        TD_CHECK(rounds(self, group, &rule, round > 0, &least, &walked, &found));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
         uint64_t walks = self->rounds;
-        TD_CHECK(is_final(self, group, &found, &final));
+        TD_CHECK(is_final(self, group, &rule, &found, &final));
         if (final) break;
-        if (round > 0) TD_CHECK(balance(self, group, &balances, &found));
-        TD_CHECK(mark_above(self, group, walks != self->rounds, &least, &found));
+        if (round > 0 || td_paths_loops(self)) TD_CHECK(balance(self, group, &rule, &balances, &found));
+        TD_CHECK(mark_above(self, group, &rule, walks != self->rounds, &least, &found));
         if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */
         self->limited = (double)(self->sum.updates - before) > (double)self->cpu.limit * (double)group->member_count;
         if (self->limited) break;
@@ -307,29 +306,15 @@ static td_status settle(td_paths_job *self, const td_paths_group *group)
     return self->real ? settle_real(self, group) : settle_whole(self, group);
 }
 
-static td_status add_row(td_paths_job *self, const td_paths_group *group, const td_path_tally *before, uint64_t began)
+static td_status add_row(td_paths_job *self, const td_path_tally *before, uint64_t began)
 {
     const td_path_tally *now = &self->sum;
     if (now->loaded == before->loaded) return TD_OK;
     td_row row = {.direction = "paths", .active_vertices = now->updates - before->updates,
                   .active_edges = now->loaded - before->loaded, .edges = now->edges - before->edges};
-    (void)group;
     if (self->gpu != NULL) row.edges_gpu = row.edges;
-    return td_cpu_end_iteration(&self->cpu, &row, began);
-}
-
-/* The group, and on a GPU those behind it up to `end` that are cyclic too: many small launches take longer than a few
- * large ones, and groups of a layer do not depend on each other. Their partitions and members are consecutive. */
-static td_paths_group joined(const td_paths_job *self, uint32_t g, uint32_t end, uint32_t *next)
-{
-    td_paths_group group = group_at(self, g);
-    for (*next = g + 1; self->gpu != NULL && group.cyclic && *next < end; ++*next) {
-        td_paths_group more = group_at(self, *next);
-        if (!more.cyclic) break;
-        group.partitions += more.partitions;
-        group.member_count += more.member_count;
-    }
-    return group;
+    TD_CHECK(td_cpu_end_iteration(&self->cpu, &row, began));
+    return td_paths_checkpoint(self);
 }
 
 /* Processes the groups of a layer, which do not depend on each other. */
@@ -340,10 +325,42 @@ static td_status process_layer(td_paths_job *self, uint32_t layer)
     td_paths_group group = {0};
     uint32_t end = self->paths.layer_group[layer + 1], next;
     for (uint32_t g = self->paths.layer_group[layer]; g < end; g = next) {
-        group = joined(self, g, end, &next);
+        group = td_paths_joined(self, g, &next);
         TD_CHECK(settle(self, &group));
     }
-    return add_row(self, &group, &before, began);
+    return add_row(self, &before, began);
+}
+
+/* Whether the host decides within the range; the others are processed one after the other by one launch. */
+static bool needs_host(const td_paths_job *self, const td_path_range *range) { return self->real && range->cyclic; }
+
+static td_status run_ranges(td_paths_job *self, uint32_t first, uint32_t end)
+{
+    const td_path_range *from = &self->gpu->ranges[first], *last = &self->gpu->ranges[end - 1];
+    td_paths_group all = {.members = self->index.members + from->first_member,
+                          .member_count = last->first_member + last->members - from->first_member};
+    td_path_tally found;
+    if (self->real && has_unmarked(self)) TD_CHECK(scan(self, &all, 0, &found));
+    return td_paths_run_ranges(self, first, end);
+}
+
+static td_status process_ranges(td_paths_job *self)
+{
+    const td_path_range *ranges = self->gpu->ranges;
+    uint32_t count = self->gpu->range_count, end, next;
+    for (uint32_t r = 0; r < count; r = end) {
+        uint64_t began = td_clock_ns();
+        td_path_tally before = self->sum;
+        for (end = r; end < count && !needs_host(self, &ranges[end]);) end++;
+        if (end == r) {
+            td_paths_group group = td_paths_joined(self, ranges[end++].group, &next);
+            TD_CHECK(settle(self, &group));
+        } else {
+            TD_CHECK(run_ranges(self, r, end));
+        }
+        TD_CHECK(add_row(self, &before, began));
+    }
+    return TD_OK;
 }
 
 static td_status process_all(td_paths_job *self)
@@ -352,7 +369,7 @@ static td_status process_all(td_paths_job *self)
     td_path_tally before = self->sum;
     td_paths_group group = whole(self);
     TD_CHECK(settle(self, &group));
-    return add_row(self, &group, &before, began);
+    return add_row(self, &before, began);
 }
 
 static td_status pass(td_paths_job *self)
@@ -360,6 +377,7 @@ static td_status pass(td_paths_job *self)
     self->allowed = self->left = 0;
     self->passes++;
     if (self->one_group) return process_all(self);
+    if (td_paths_loops(self)) return process_ranges(self);
     for (uint32_t layer = 0; layer < self->paths.layers; layer++) TD_CHECK(process_layer(self, layer));
     return TD_OK;
 }

@@ -8,15 +8,34 @@
 
 #include <math.h>
 
+/* k s of the values, and s. */
+static td_status measure_share(td_paths_job *self, double *part, double *share)
+{
+    td_path_tally sums;
+    TD_CHECK(td_paths_do(self, TD_PATHS_TOTAL, self->cpu.graph->vertices, self->cpu.graph->vertices, &sums));
+    *part = sums.offset > 0 ? sums.answer / sums.offset * sums.share : 0;
+    *share = sums.share;
+    return TD_OK;
+}
+
+/* The other way: y = x / t, and with s(x) = t s(y), t = 1 + k s(x). */
+td_status td_paths_unscale(td_paths_job *self)
+{
+    double part = 0, share;
+    if (self->cpu.kernels->path_rescales != NULL) TD_CHECK(measure_share(self, &part, &share));
+    self->steps.state.scale = 1 / (1 + part);
+    return TD_OK;
+}
+
 static td_status rescale(td_paths_job *self, bool store, double *residual)
 {
     td_cpu_job *cpu = &self->cpu;
     td_path_tally sums;
+    double part, share;
     self->steps.stores = store;
-    TD_CHECK(td_paths_do(self, TD_PATHS_TOTAL, cpu->graph->vertices, cpu->graph->vertices, &sums));
-    double part = sums.offset > 0 ? sums.answer / sums.offset * sums.share : 0;
+    TD_CHECK(measure_share(self, &part, &share));
     self->steps.state.scale = 1 / (1 - part);
-    cpu->context.global = sums.share * self->steps.state.scale;
+    cpu->context.global = share * self->steps.state.scale;
     TD_CHECK(td_paths_do(self, TD_PATHS_RESCALE, cpu->graph->vertices, cpu->graph->vertices, &sums));
     cpu->context.global = 0;
     *residual = sums.residual;

@@ -1,7 +1,7 @@
-/* The paths engine on a GPU: the paths and the state are in its memory, and the host decides round by round, by the
- * counters of every launch. The decomposition at the host is a layout of the session's cache: the plan makes it, because
+/* The paths engine on a GPU: the state is in its memory, and so are the paths if they fit (batches.c: if not). The host
+ * decides by the counters of the launches. The decomposition at the host is a layout of the session's cache: the plan makes it, because
  * the memory on the GPU follows from the number of paths, and the runs take it from there. */
-#include "engine/paths/gpu.h"
+#include "engine/paths/batches.h"
 
 #include "base/alloc.h"
 #include "gpu/bytes.h"
@@ -95,14 +95,34 @@ static bool has_proxies(const td_paths_job *self)
     return self->set.proxy > 0 && self->cpu.kernels->schedule != TD_SCHEDULE_PEEL;
 }
 
+static uint64_t count_places(const td_paths_job *self)
+{
+    const td_paths *p = &self->paths;
+    if (self->gpu->batches != NULL) return self->gpu->batches->place_count;
+    return p->edges + (self->steps.state.back ? p->paths : 0);
+}
+
 /* Vertices whose paths are marked by whole blocks; those that a launch applies more often than its list has room for are
  * marked by their threads. */
 static uint32_t late_room(const td_paths_job *self)
 {
-    const td_paths *p = &self->paths;
-    uint64_t room = 2 * (p->edges + (self->steps.state.back ? p->paths : 0)) / TD_PATH_LATE + 1;
-    if (self->index.most_places < TD_PATH_LATE) return 0;
+    const td_paths_batches *b = self->gpu->batches;
+    uint64_t room = 2 * count_places(self) / TD_PATH_LATE + 1;
+    if ((b != NULL ? b->most_places : self->index.most_places) < TD_PATH_LATE) return 0;
     return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
+/* What a batch has of it, if paths stay at the host. */
+static td_status declare_walks(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_path_state *s = &self->gpu->args.paths;
+    const td_paths *p = &self->paths;
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &s->entries, p->entries, ID, "vertices along paths"));
+    if (td_gpu_weight_bytes(job) > 0)
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &s->weights, p->edges, td_gpu_weight_bytes(job), "weights"));
+    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->starts, p->paths, ID, "beginnings of paths"));
+    return td_gpu_new_for(job, TD_FOR_LISTS, &s->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID, "lanes");
 }
 
 static td_status declare_paths(td_paths_job *self)
@@ -110,12 +130,10 @@ static td_status declare_paths(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     td_path_state *s = &self->gpu->args.paths;
     const td_paths *p = &self->paths;
-    uint64_t n = job->graph->vertices, places = p->edges + (s->back ? p->paths : 0);
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &s->entries, p->entries, ID, "vertices along paths"));
-    if (td_gpu_weight_bytes(job) > 0)
-        TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &s->weights, p->edges, td_gpu_weight_bytes(job), "weights"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->starts, p->paths, ID, "beginnings of paths"));
-    TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID, "lanes"));
+    uint64_t n = job->graph->vertices, places = count_places(self);
+    bool batched = self->gpu->batches != NULL;
+    TD_CHECK(batched ? td_gpu_new_for(job, TD_FOR_LISTS, &s->home_partition, n, ID, "partitions of vertices")
+                     : declare_walks(self));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->partition, p->partitions, sizeof *p->partition, "partitions"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->first_word, (uint64_t)p->partitions + 1, ID, "marks of partitions"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->place_offsets, n + 1, OFFSET, "paths of vertices"));
@@ -127,10 +145,10 @@ static td_status declare_paths(td_paths_job *self)
     s->late_room = late_room(self);
     if (s->late_room > 0) TD_CHECK(td_gpu_new(job, &s->late, s->late_room, ID, "vertices of many edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->words, WORDS, ID, "counters"));
-    if (!self->set.priority) return TD_OK;
-    TD_CHECK(td_gpu_new(job, &self->gpu->args.ranks, p->partitions, sizeof(uint8_t), "priorities of partitions"));
-    TD_CHECK(td_gpu_new(job, &self->gpu->args.order, p->partitions, ID, "order of partitions"));
-    return td_gpu_new(job, &self->gpu->args.classes, 2 * TD_PATH_CLASSES, ID, "classes of partitions");
+    if (!self->set.priority || batched) return TD_OK;
+    TD_CHECK(td_gpu_new(job, &self->gpu->args.span.ranks, p->partitions, sizeof(uint8_t), "priorities of partitions"));
+    TD_CHECK(td_gpu_new(job, &self->gpu->args.span.order, p->partitions, ID, "order of partitions"));
+    return td_gpu_new(job, &self->gpu->args.span.classes, 2 * TD_PATH_CLASSES, ID, "classes of partitions");
 }
 
 static td_status declare_lists(td_paths_job *self)
@@ -161,20 +179,46 @@ static td_status declare_masters(td_paths_job *self)
     return td_gpu_new(job, &s->count_offsets, n + 1, OFFSET, "counts of bounds");
 }
 
+uint64_t td_paths_mark_words(const td_paths_job *self)
+{
+    if (self->steps.state.plain) return td_gpu_words(&self->gpu->job);
+    return self->gpu->batches != NULL ? ((uint64_t)self->paths.partitions + 31) / 32 : self->index.words;
+}
+
+/* Bytes for a run's arrays. A part of a GPU without a limit is left to its driver. */
+static uint64_t room_on(const td_device *device)
+{
+    uint64_t room = td_device_left(device) + device->now; /* cached layouts can be released */
+    return device->budget > 0 ? room : room - room / 16;
+}
+
+static td_status declare_slots(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_paths_batches *b = self->gpu->batches;
+    TD_CHECK(td_paths_shape_batches(self, td_gpu_memory_sum(&job->memory), room_on(job->memory.device)));
+    return td_gpu_new_for(job, TD_FOR_EDGES, &b->memory, b->slots, b->slot_bytes, "batches of paths");
+}
+
 static td_status declare(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     td_path_state *s = &self->gpu->args.paths;
+    bool batched = self->gpu->batches != NULL;
     uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : job->graph->edges;
-    uint64_t words = s->plain ? td_gpu_words(job) : self->index.words;
     TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
     TD_CHECK(declare_masters(self));
-    TD_CHECK(td_gpu_new(job, &s->marks, words, ID, "marks of paths"));
-    TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
-    if (s->back && !s->plain) TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
+    TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));
+    if (!batched) TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
+    if (s->back && !s->plain && !batched) TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.tally, 1, sizeof(td_path_tally), "counters"));
     self->steps.mirrors = mirrors;
-    return TD_OK;
+    if (batched) return declare_slots(self);
+    if (!self->gpu->loops) return TD_OK;
+    if (!s->plain && !self->one_group)
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->ranges_seen, td_paths_count_ranges(self),
+                                sizeof *self->gpu->ranges, "groups of paths"));
+    return td_gpu_new(job, &self->gpu->loop, 1, sizeof(td_path_loop), "counters of rounds");
 }
 
 /* What the arrays hold from the start. */
@@ -185,22 +229,30 @@ static td_status send(td_gpu_job *job, const void *to, const void *from, uint64_
     return td_stream_copy(job->stream, (void *)(uintptr_t)to, from, count * bytes, TD_TO_DEVICE);
 }
 
+static td_status send_walks(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    const td_path_state *s = &self->gpu->args.paths;
+    const td_paths *p = &self->paths;
+    const td_paths_index *index = &self->index;
+    TD_CHECK(send(job, s->entries, p->vertices, p->entries, ID));
+    TD_CHECK(send(job, s->weights, p->weights, p->edges, td_gpu_weight_bytes(job)));
+    TD_CHECK(send(job, s->starts, p->starts, p->paths, ID));
+    TD_CHECK(send(job, s->lanes, p->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID));
+    TD_CHECK(send(job, s->place_offsets, index->place_offsets, job->graph->vertices + (uint64_t)1, OFFSET));
+    return send(job, s->places, index->places, count_places(self), ID);
+}
+
 static td_status send_paths(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     const td_path_state *s = &self->gpu->args.paths;
     const td_paths *p = &self->paths;
     const td_paths_index *index = &self->index;
-    uint64_t n = job->graph->vertices, places = p->edges + (s->back ? p->paths : 0);
-    TD_CHECK(send(job, s->entries, p->vertices, p->entries, ID));
-    TD_CHECK(send(job, s->weights, p->weights, p->edges, td_gpu_weight_bytes(job)));
-    TD_CHECK(send(job, s->starts, p->starts, p->paths, ID));
-    TD_CHECK(send(job, s->lanes, p->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID));
+    TD_CHECK(self->gpu->batches != NULL ? td_paths_open_batches(self) : send_walks(self));
     TD_CHECK(send(job, s->partition, p->partition, p->partitions, sizeof *p->partition));
     TD_CHECK(send(job, s->first_word, index->first_word, (uint64_t)p->partitions + 1, ID));
-    TD_CHECK(send(job, s->place_offsets, index->place_offsets, n + 1, OFFSET));
-    TD_CHECK(send(job, s->places, index->places, places, ID));
-    TD_CHECK(send(job, s->home, index->home, n, ID));
+    TD_CHECK(send(job, s->home, index->home, job->graph->vertices, ID));
     if (self->one_group) return TD_OK;
     return send(job, self->gpu->members, index->members, index->member_offsets[p->groups], ID);
 }
@@ -249,7 +301,7 @@ static td_status fill(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     td_path_state *s = &self->gpu->args.paths;
-    uint64_t n = job->graph->vertices, words = s->plain ? td_gpu_words(job) : self->index.words;
+    uint64_t n = job->graph->vertices, words = td_paths_mark_words(self);
     TD_CHECK(td_gpu_send_inputs(job));
     TD_CHECK(s->plain ? send_lists(self) : send_paths(self));
     TD_CHECK(send(job, s->out_offsets, job->graph->out.offsets, n + 1, OFFSET));
@@ -267,23 +319,48 @@ static td_status fill(td_paths_job *self)
 
 /* Opening, planning, closing. */
 
-static void describe_gpu(td_paths_job *self)
+static void describe_gpu(td_paths_job *self, const td_device *device)
 {
     td_gpu_job *job = &self->gpu->job;
     td_path_state *s = &self->gpu->args.paths;
-    *s = (td_path_state){.plain = self->steps.state.plain, .back = self->steps.state.back};
+    *s = (td_path_state){.plain = self->steps.state.plain, .back = self->steps.state.back,
+                         .coarse = self->gpu->batches != NULL};
     s->weight_kind = td_gpu_weight_bytes(job) > 0 ? job->graph->weights : TD_WEIGHT_NONE;
     job->state.weights = s->weight_kind;
+    self->gpu->loops = self->set.loop && device->properties.cooperative && self->gpu->batches == NULL;
+    job->memory.cooperative = self->gpu->loops;
 }
 
-static td_status measure(td_paths_job *self, td_run *run, td_plan *plan, td_device *device)
+static td_status measure(td_paths_job *self, td_run *run, td_device *device)
 {
     td_gpu_job *job = &self->gpu->job;
-    TD_CHECK(td_gpu_job_measure(job, run, plan->program, plan->graph, &plan->options));
+    TD_CHECK(td_gpu_job_measure(job, run, self->run->program, self->cpu.graph, self->options));
     run->async = true;
+    describe_gpu(self, device);
     td_gpu_measure_on(&job->memory, device);
-    describe_gpu(self);
     return declare(self);
+}
+
+/* Whether the paths stay at the host: if the settings say so, or if the GPU has no room for all of them. */
+static td_status choose_batches(td_paths_job *self, td_device *device)
+{
+    td_paths_gpu *gpu = self->gpu, probe = {0};
+    td_run run;
+    double cap = self->options->gpu_edges;
+    if (self->steps.state.plain) return TD_OK;
+    self->gpu = &probe;
+    td_status status = measure(self, &run, device);
+    self->gpu = gpu;
+    TD_CHECK(status);
+    const td_gpu_memory *memory = &probe.job.memory;
+    bool fits = td_gpu_memory_sum(memory) <= td_device_left(device) + device->now;
+    if (cap > 0) fits &= cap <= 1 ? cap == 1 : (double)memory->bytes[TD_FOR_EDGES] <= cap;
+    TD_CHECK(td_paths_check_batches(self->options->settings, !fits || self->set.streams > 0));
+    if (fits && self->set.streams == 0) return TD_OK;
+    if (!td_settings_given(self->options->settings, "paths.share")) self->set.share = 1; /* copies cost more than updates */
+    if (!td_settings_given(self->options->settings, "paths.balance")) self->set.balance = false; /* it needs all mirrors */
+    TD_CHECK(TD_NEW_ZEROED(&gpu->batches, 1, "batches of paths"));
+    return td_paths_count_readers(self);
 }
 
 /* States the memory on the GPU; at the host, the copy of the result and the engine's few arrays besides `host`. */
@@ -292,9 +369,12 @@ static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *devi
     const td_gpu_memory *memory = &self->gpu->job.memory;
     td_gpu_bytes need = {.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
                          .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM]};
-    TD_CHECK(td_gpu_check_fit(plan->program, &need, &plan->options, device));
+    td_run_options options = plan->options;
+    if (self->gpu->batches != NULL) options.gpu_edges = 0; /* the slots obey it */
+    TD_CHECK(td_gpu_check_fit(plan->program, &need, &options, device));
     plan->program_bytes = 0;
-    td_plan_on_device(plan, device, need.graph, need.program, false);
+    td_plan_on_device(plan, device, need.graph, need.program, self->gpu->loops);
+    if (self->gpu->batches != NULL) host += td_paths_batch_host_bytes(self);
     plan->program_bytes += host;
     return TD_OK;
 }
@@ -312,10 +392,12 @@ td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
     TD_CHECK(td_gpu_set_open(&plan->options, "paths", &gpus));
     TD_CHECK(td_gpu_layout_acquire(&layout_kind, plan->graph, &plan->options, &layout));
     if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
-    TD_TRY(measure(self, &run, plan, gpus->gpu[0]));
+    TD_TRY(choose_batches(self, gpus->gpu[0]));
+    TD_TRY(measure(self, &run, gpus->gpu[0]));
+    TD_TRY(state_memory(self, plan, gpus->gpu[0], host));
 done:
+    td_paths_close_batches(self);
     td_gpu_layout_release(&plan->options, status != TD_OK);
-    if (status == TD_OK) status = state_memory(self, plan, gpus->gpu[0], host);
     self->gpu = NULL;
     return status;
 }
@@ -329,13 +411,15 @@ td_status td_paths_gpu_open(td_paths_job *self)
     paths_layout *layout;
     TD_CHECK(td_gpu_layout_acquire(&layout_kind, self->cpu.graph, self->options, &layout));
     TD_CHECK(td_gpu_job_start(&gpu->job, layout->device, layout->stream));
-    TD_CHECK(TD_NEW_ZEROED(&gpu->tally, 1, "counters"));
-    gpu->pinned = td_device_pin(layout->device, gpu->tally, sizeof *gpu->tally, &seen) == TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&gpu->seen, 1, "counters"));
+    gpu->pinned = td_device_pin(layout->device, gpu->seen, sizeof *gpu->seen, &seen) == TD_OK;
     if (!self->steps.state.plain) TD_CHECK(take_paths(self, layout));
+    TD_CHECK(choose_batches(self, layout->device));
     gpu->job.state.context = self->cpu.context;
     gpu->job.state.vertices = gpu->job.graph->vertices;
-    describe_gpu(self);
+    describe_gpu(self, layout->device);
     TD_CHECK(declare(self));
+    TD_CHECK(td_paths_open_rounds(self));
     return fill(self);
 }
 
@@ -344,18 +428,19 @@ void td_paths_gpu_close(td_paths_job *self, bool failed)
     td_paths_gpu *gpu = self->gpu;
     if (gpu == NULL) return;
     if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
-    if (gpu->pinned) td_device_unpin(gpu->job.device, gpu->tally);
+    td_paths_close_batches(self);
+    if (gpu->pinned) td_device_unpin(gpu->job.device, gpu->seen);
     td_gpu_job_close(&gpu->job);
     td_gpu_layout_release(self->options, failed);
-    td_free(gpu->tally);
+    td_free(gpu->ranges);
+    td_free(gpu->seen);
     td_free(gpu);
     self->gpu = NULL;
 }
 
 /* Steps. */
 
-/* The arguments of a launch: the run's arrays on the GPU, and what the host has changed since the last. */
-static td_paths_args args_of(td_paths_job *self)
+td_paths_args td_paths_gpu_args(td_paths_job *self)
 {
     td_paths_args args = self->gpu->args;
     const td_path_state *now = &self->steps.state;
@@ -369,7 +454,7 @@ static td_paths_args args_of(td_paths_job *self)
     args.paths.all = now->all;
     args.stores = self->steps.stores;
     args.list = self->steps.list != NULL ? self->gpu->members + (self->steps.list - self->index.members) : NULL;
-    args.ranks = NULL;
+    args.span.ranks = NULL;
     return args;
 }
 
@@ -379,7 +464,7 @@ static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_a
     const td_gpu_kernels *k = job->kernels;
     uint64_t units = args->units, lanes = TD_PATH_LANES;
     switch (step) {
-    case TD_PATHS_WALK: return td_gpu_launch(job, job->stream, &k->path_walks, args->partitions * lanes, args);
+    case TD_PATHS_WALK: return td_gpu_launch(job, job->stream, &k->path_walks, args->span.partitions * lanes, args);
     case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, units * lanes, args);
     case TD_PATHS_INIT: return td_gpu_launch(job, job->stream, &k->path_starts, units, args);
     case TD_PATHS_OPEN: return td_gpu_launch(job, job->stream, &k->path_opens, units, args);
@@ -394,28 +479,48 @@ static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_a
 }
 
 /* Marks the paths of the vertices that the launch before has listed. */
-static td_status launch_notices(td_paths_job *self, td_paths_step step, const td_paths_args *args)
+static td_status launch_notices(td_paths_job *self, td_stream *stream, td_paths_step step, const td_paths_args *args)
 {
     const td_gpu_job *job = &self->gpu->job;
     bool lists = step == TD_PATHS_WALK || step == TD_PATHS_INIT || step == TD_PATHS_OPEN || step == TD_PATHS_BALANCE;
     if (!lists || args->paths.late == NULL) return TD_OK;
-    return td_gpu_launch_blocks(job, job->stream, &job->kernels->path_notices,
+    return td_gpu_launch_blocks(job, stream, &job->kernels->path_notices,
                                 (uint64_t)job->device->properties.multiprocessors, 0, args);
 }
 
 /* A launch between an empty tally and its copy at the host. */
+static td_status begin_count(td_paths_job *self, td_stream *stream)
+{
+    TD_CHECK(td_stream_fill(stream, self->gpu->args.tally, 0, sizeof(td_path_tally)));
+    return self->gpu->words != NULL ? td_stream_fill(stream, self->gpu->words, 0, WORDS * ID) : TD_OK;
+}
+
+static td_status end_count(td_paths_job *self, td_stream *stream)
+{
+    return td_stream_copy(stream, &self->gpu->seen->tally, self->gpu->args.tally, sizeof(td_path_tally), TD_TO_HOST);
+}
+
 static td_status count_launch(td_paths_job *self, td_paths_step step, const td_paths_args *args, td_path_tally *out)
 {
-    td_paths_gpu *gpu = self->gpu;
-    td_stream *stream = gpu->job.stream;
-    TD_CHECK(td_stream_fill(stream, gpu->args.tally, 0, sizeof(td_path_tally)));
-    if (gpu->words != NULL) TD_CHECK(td_stream_fill(stream, gpu->words, 0, WORDS * ID));
+    td_stream *stream = self->gpu->job.stream;
+    TD_CHECK(begin_count(self, stream));
     TD_CHECK(launch(self, step, args));
-    TD_CHECK(launch_notices(self, step, args));
-    TD_CHECK(td_stream_copy(stream, gpu->tally, gpu->args.tally, sizeof(td_path_tally), TD_TO_HOST));
+    TD_CHECK(launch_notices(self, stream, step, args));
+    TD_CHECK(end_count(self, stream));
     TD_CHECK(td_stream_synchronize(stream));
-    *out = *gpu->tally;
+    *out = self->gpu->seen->tally;
     return TD_OK;
+}
+
+td_status td_paths_gpu_queue_walk(td_paths_job *self, td_stream *stream, const td_paths_args *args)
+{
+    const td_gpu_job *job = &self->gpu->job;
+    td_paths_args with = *args;
+    with.span.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
+    TD_CHECK(begin_count(self, stream));
+    TD_CHECK(td_gpu_launch(job, stream, &job->kernels->path_batch_walks, (uint64_t)with.span.partitions * TD_PATH_LANES, &with));
+    TD_CHECK(launch_notices(self, stream, TD_PATHS_WALK, &with));
+    return end_count(self, stream);
 }
 
 /* Resident blocks of a launch are at most this many threads on a multiprocessor (gpu/launch.c). */
@@ -423,28 +528,31 @@ enum { RESIDENT_WARPS = 64 };
 
 uint64_t td_paths_gpu_warps(const td_paths_job *self)
 {
+    if (self->gpu->loops) return (uint64_t)self->gpu->most_blocks * (TD_GPU_THREADS / TD_PATH_LANES);
     return (uint64_t)self->gpu->job.device->properties.multiprocessors * RESIDENT_WARPS;
 }
 
 td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out)
 {
-    td_paths_args args = args_of(self);
+    td_paths_args args = td_paths_gpu_args(self);
     args.units = step == TD_PATHS_CLEAR ? self->steps.mirrors : units;
+    if (step == TD_PATHS_CLEAR && self->gpu->batches != NULL) return TD_OK; /* mirrors come with their batches */
     return count_launch(self, step, &args, out);
 }
 
 td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, bool ranks, td_path_tally *out)
 {
     const td_gpu_job *job = &self->gpu->job;
-    td_paths_args args = args_of(self);
-    args.first_partition = group->first_partition;
-    args.partitions = group->partitions;
-    args.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
+    if (self->gpu->batches != NULL) return td_paths_batch_walk(self, group, out);
+    td_paths_args args = td_paths_gpu_args(self);
+    args.span.first_partition = group->first_partition;
+    args.span.partitions = group->partitions;
+    args.span.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
     if (ranks) {
-        args.ranks = self->gpu->args.ranks;
-        TD_CHECK(td_stream_fill(job->stream, args.classes, 0, 2 * TD_PATH_CLASSES * ID));
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_ranks, args.partitions, &args));
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_orders, args.partitions, &args));
+        args.span.ranks = self->gpu->args.span.ranks;
+        TD_CHECK(td_stream_fill(job->stream, args.span.classes, 0, 2 * TD_PATH_CLASSES * ID));
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_ranks, group->partitions, &args));
+        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_orders, group->partitions, &args));
     }
     return count_launch(self, TD_PATHS_WALK, &args, out);
 }

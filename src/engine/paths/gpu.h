@@ -5,13 +5,25 @@
 #include "engine/paths/paths.h"
 #include "gpu/launch.h"
 
+/* Counters at the host, pinned if possible. */
+typedef struct td_paths_seen {
+    td_path_tally tally;
+    td_path_loop loop;
+} td_paths_seen;
+
 typedef struct td_paths_gpu {
     td_gpu_job job;
     td_paths_args args;      /* arrays on the GPU */
     uint32_t *members;       /* index.members, on the GPU */
     uint32_t *words;         /* counters that every launch finds at 0 (gpu.c) */
-    td_path_tally *tally;    /* the host's copy, pinned if possible */
+    td_paths_seen *seen;
     bool pinned;
+    /* rounds.c */
+    bool loops;              /* launches run rounds */
+    td_path_loop *loop;      /* their counters, on the GPU */
+    td_path_range *ranges, *ranges_seen; /* NULL: all work is one group; ranges_seen: on the GPU */
+    uint32_t range_count, most_blocks;
+    struct td_paths_batches *batches; /* batches.h; NULL: all paths are on the GPU */
 } td_paths_gpu;
 
 /* Plans: makes the decomposition and states the memory; `host`: bytes of the host besides. */
@@ -25,7 +37,26 @@ void td_paths_gpu_close(td_paths_job *self, bool failed);
 td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out);
 td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, bool ranks, td_path_tally *out);
 
+uint64_t td_paths_mark_words(const td_paths_job *self); /* of vertices, partitions or paths */
 uint64_t td_paths_gpu_warps(const td_paths_job *self); /* that run at once */
+
+/* The arguments of a launch: the run's arrays on the GPU, and what the host has changed since the last. */
+td_paths_args td_paths_gpu_args(td_paths_job *self);
+
+/* Queues a walk of a batch on its stream, between an empty tally and its copy in seen->tally. */
+td_status td_paths_gpu_queue_walk(td_paths_job *self, td_stream *stream, const td_paths_args *args);
+
+/* rounds.c: rounds inside a launch. td_paths_run_still walks a group until nothing is marked, td_paths_run_ranges several
+ * ranges one after the other; td_paths_run_rounds ends when the host has to decide, with the last scan, the partitions of the
+ * last walk and the threshold then; td_paths_run_plain are rounds of the variant without paths. */
+td_status td_paths_open_rounds(td_paths_job *self);
+uint32_t td_paths_count_ranges(const td_paths_job *self);
+td_status td_paths_run_still(td_paths_job *self, const td_paths_group *group, double least, td_path_until until,
+                             td_path_tally *found);
+td_status td_paths_run_ranges(td_paths_job *self, uint32_t first, uint32_t end);
+td_status td_paths_run_rounds(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool within,
+                              double *least, uint32_t *walked, td_path_tally *found);
+td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done, uint32_t *rounds);
 
 /* Copies the values into the cpu job. */
 td_status td_paths_gpu_result(td_paths_job *self);

@@ -90,16 +90,20 @@ static td_status make_places(td_paths_job *self)
     return TD_OK;
 }
 
-static uint32_t group_of_bit(const td_paths_job *self, uint32_t bit)
+uint32_t td_paths_partition_of(const td_paths_job *self, uint32_t bit)
 {
-    const td_paths *paths = &self->paths;
-    uint32_t low = 0, high = paths->partitions - 1;
+    uint32_t low = 0, high = self->paths.partitions - 1;
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
         if (self->index.first_word[middle] <= bit / 32) low = middle;
         else high = middle - 1;
     }
-    return paths->partition[low].group;
+    return low;
+}
+
+static uint32_t group_of_bit(const td_paths_job *self, uint32_t bit)
+{
+    return self->paths.partition[td_paths_partition_of(self, bit)].group;
 }
 
 /* Marks the vertices that paths of their own groups enter. */

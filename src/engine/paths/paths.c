@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "run/checkpoint.h"
 
 #include <string.h>
 
@@ -22,9 +23,9 @@ static td_status check_request(const td_program *program, const td_run_options *
     if (options->has_iterations)
         return td_fail(TD_USAGE, "{iterations}: the engine paths has no iterations over all vertices; {tolerance} ends "
                                  "its runs");
-    if (options->checkpoint != NULL || options->resume != NULL)
-        return td_fail(TD_USAGE, "{checkpoint}: the engine paths writes no checkpoints, because mirrors of edges are a "
-                                 "part of its state; {engine} cpu does");
+    if ((options->checkpoint != NULL || options->resume != NULL) && program->cpu->schedule == TD_SCHEDULE_PEEL)
+        return td_fail(TD_USAGE, "{checkpoint}: the engine paths has bounds of core numbers, from which no other engine could "
+                                 "go on; {engine} cpu writes checkpoints of %s", info->name);
     if (options->mode == TD_MODE_SYNC)
         return td_fail(TD_USAGE, "{sync}: the engine paths is asynchronous");
     return TD_OK;
@@ -120,6 +121,13 @@ static td_status open_job(td_paths_job *self, td_run *run, const td_run_options 
     return td_cpu_job_open(&self->cpu, run, options);
 }
 
+static td_status compute(td_paths_job *self)
+{
+    TD_CHECK(self->steps.state.plain ? td_paths_plain(self) : td_paths_dispatch(self));
+    TD_CHECK(td_paths_store_scaled(self));
+    return td_paths_checkpoint(self);
+}
+
 static td_status run_paths(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
@@ -132,8 +140,9 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     self.cpu.run_began = td_clock_ns();
     if (self.gpu != NULL) td_gpu_start_counting(&self.gpu->job);
     TD_TRY(td_paths_start(&self));
-    TD_TRY(self.steps.state.plain ? td_paths_plain(&self) : td_paths_dispatch(&self));
-    TD_TRY(td_paths_store_scaled(&self));
+    if (!self.finished) TD_TRY(compute(&self));
+    run->converged |= self.finished;
+    td_checkpoints_finish(run);
     td_run_end_processing(run, self.cpu.run_began);
     if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
     td_paths_count(&self);
@@ -168,6 +177,14 @@ static td_status plan_gpu(td_paths_job *self, td_plan *plan)
     return status;
 }
 
+/* Refuses what is about GPUs in a run without one. */
+static td_status check_cores(const td_run_options *options)
+{
+    if (options->gpu_edges > 0)
+        return td_fail(TD_USAGE, "{gpu_edges} changes nothing about the CPU's cores; {devices} names a GPU");
+    return td_paths_check_cores(options->settings);
+}
+
 static td_status plan_paths(td_plan *plan)
 {
     td_run run = {.program = plan->program, .graph = plan->graph, .async = true};
@@ -175,8 +192,10 @@ static td_status plan_paths(td_plan *plan)
     td_paths_job self = {.run = &run, .options = &plan->options};
     const td_program_info *info = plan->program->info;
     TD_CHECK(check_request(plan->program, &plan->options));
-    if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(td_paths_check_cores(plan->options.settings));
     TD_CHECK(td_paths_read_settings(plan->options.settings, &self.set));
+    if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(check_cores(&plan->options));
+    else if (plan->options.gpu_edges > 0 && self.set.variant == TD_PATHS_T)
+        return td_fail(TD_USAGE, "{gpu_edges}: the variant without paths needs all edges on the GPU; paths.variant=full does not");
     TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
     self.cpu.bare = self.cpu.by_rounds = true;
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
@@ -195,6 +214,7 @@ const td_engine td_paths_engine = {
     .summary = "a directed graph as disjoint paths, walked in the order of their dependencies (DiGraph)",
     .device = "cpu, cuda or emu",
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
+    .limits_edges = true,
     .settings = td_paths_setting_table,
     .applies = td_paths_setting_applies,
     .check = td_paths_check_settings,

@@ -8,6 +8,9 @@
  *   plain.c      the variant without paths
  *   cores.c      the steps on the CPU's cores
  *   gpu.c        the steps on a GPU
+ *   rounds.c     rounds inside a launch
+ *   batches.c, batch_walk.c   paths that stay at the host
+ *   checkpoint.c checkpoints
  *   counters.c   the run's counters
  *   paths.c      the engine's descriptor: plans and runs
  */
@@ -29,6 +32,10 @@ typedef struct td_paths_settings {
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
     bool balance;    /* a group whose vertices want changes of one sign is multiplied by a factor */
     bool steal;      /* GPUs: a free warp takes the next partition */
+    bool loop;       /* GPUs: rounds inside a launch */
+    uint32_t streams; /* GPUs: batches on the GPU, if paths stay at the host; 0: the memory decides */
+    uint64_t batch_edges; /* of a batch; 0: the memory decides */
+    bool prefetch, evict_oldest;
     uint64_t proxy;  /* GPUs: in-degree from which a vertex has proxies; 0: none */
     double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
@@ -38,6 +45,7 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
 td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
+td_status td_paths_check_batches(const td_settings *settings, bool batched); /* with a GPU; batched: paths at the host */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {
@@ -83,6 +91,8 @@ typedef struct td_paths_job {
     double allowed, left;     /* sums: what the groups so far may leave, and what they left */
     td_path_tally sum;        /* of the run */
     uint64_t rounds, groups_walked, partitions_walked, sorted, passes, balanced;
+    bool resumed;             /* the values are those of a checkpoint */
+    bool finished;            /* the checkpoint that it goes on from was the end */
     bool limited;             /* a group reached the limit of rounds before its tolerance */
 } td_paths_job;
 
@@ -96,6 +106,7 @@ typedef struct td_paths_job {
 /* index.c */
 td_status td_paths_make_index(td_paths_job *self);
 void td_paths_free_index(td_paths_index *index);
+uint32_t td_paths_partition_of(const td_paths_job *self, uint32_t bit); /* of a path */
 
 /* state.c */
 void td_paths_fill_counts(td_paths_job *self); /* core numbers: count_offsets */
@@ -116,12 +127,30 @@ void td_paths_add(td_paths_job *self, const td_path_tally *more); /* to the run'
 td_status td_paths_dispatch(td_paths_job *self);
 td_status td_paths_plain(td_paths_job *self);
 
+/* Sends along the marked paths without applying anything: sums are those of the values then. */
+td_status td_paths_send_all(td_paths_job *self);
+
+/* A group of the layout; the group and, on a GPU, those behind it in the layer that are cyclic too, and the group behind
+ * these: many small launches take longer than a few large ones, and groups of a layer do not depend on each other. Their
+ * partitions and members are consecutive (rounds.c). */
+td_paths_group td_paths_group_at(const td_paths_job *self, uint32_t g);
+td_paths_group td_paths_joined(const td_paths_job *self, uint32_t g, uint32_t *next);
+bool td_paths_is_ranked(const td_paths_job *self, const td_paths_group *group);
+bool td_paths_loops(const td_paths_job *self); /* whether launches run rounds */
+
 /* The end of a pass over all groups: vertices that nothing reads, the scale of linear programs, the residual over all
  * vertices. */
 td_status td_paths_end_pass(td_paths_job *self, bool *converged);
 
+/* The factor by which values of other engines are multiplied: those without what all vertices share. */
+td_status td_paths_unscale(td_paths_job *self);
+
 /* Replaces the values by those at their scale. */
 td_status td_paths_store_scaled(td_paths_job *self);
+
+/* checkpoint.c: takes the values of a checkpoint; leaves one if it is due, between two rows and at the end. */
+td_status td_paths_resume(td_paths_job *self);
+td_status td_paths_checkpoint(td_paths_job *self);
 
 /* counters.c */
 void td_paths_count(td_paths_job *self);

@@ -1,7 +1,7 @@
 /* The variant without paths (DiGraph-t): plain asynchronous vertices. In every round the vertices that received a
  * deposit are applied in the order of their numbers, and each sends its change along its whole list at once, to be used
  * by the vertices behind it in the same round. */
-#include "engine/paths/paths.h"
+#include "engine/paths/gpu.h"
 
 #include "base/clock.h"
 #include "run/convergence.h"
@@ -17,26 +17,37 @@ static td_status look(td_paths_job *self, const td_path_tally *done, td_path_tal
 
 static td_status round_of(td_paths_job *self, td_path_tally *found, td_path_tally *done)
 {
-    td_cpu_job *cpu = &self->cpu;
-    uint64_t words = ((uint64_t)cpu->graph->vertices + 31) / 32, began = td_clock_ns();
+    uint64_t words = ((uint64_t)self->cpu.graph->vertices + 31) / 32;
     self->steps.state.least = 0;
     self->steps.state.round++;
-    TD_CHECK(td_paths_do(self, TD_PATHS_PUSH, words, td_cpu_view_edges(cpu), done));
+    TD_CHECK(td_paths_do(self, TD_PATHS_PUSH, words, td_cpu_view_edges(&self->cpu), done));
     TD_CHECK(look(self, done, found));
-    if (done->reads == 0) return TD_OK;
-    self->rounds++;
-    td_row row = {.direction = "plain", .active_vertices = done->updates, .active_edges = done->loaded,
-                  .edges = done->edges, .change = found->residual};
+    self->rounds += done->reads > 0;
+    return TD_OK;
+}
+
+/* A round, or as many as a launch runs; the row of what they did. */
+static td_status some_rounds(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done, uint32_t *rounds)
+{
+    uint64_t began = td_clock_ns();
+    td_path_tally before = self->sum;
+    *rounds = 1;
+    TD_CHECK(td_paths_loops(self) ? td_paths_run_plain(self, most, found, done, rounds) : round_of(self, found, done));
+    if (self->sum.reads == before.reads) return TD_OK;
+    td_row row = {.direction = "plain", .active_vertices = self->sum.updates - before.updates,
+                  .active_edges = self->sum.loaded - before.loaded, .edges = self->sum.edges - before.edges,
+                  .change = found->residual};
     if (self->gpu != NULL) row.edges_gpu = row.edges;
-    return td_cpu_end_iteration(cpu, &row, began);
+    TD_CHECK(td_cpu_end_iteration(&self->cpu, &row, began));
+    return td_paths_checkpoint(self);
 }
 
 /* Until no vertex wants a change, or all together want at most the tolerance. */
 static td_status rounds(td_paths_job *self)
 {
     td_path_tally found, done;
-    for (uint32_t i = 0; i < self->cpu.limit; i++) {
-        TD_CHECK(round_of(self, &found, &done));
+    for (uint32_t i = 0, more; i < self->cpu.limit; i += more) {
+        TD_CHECK(some_rounds(self, self->cpu.limit - i, &found, &done, &more));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
         bool moves = done.reads > 0 || found.wanting > 0;
         if (!moves || (self->real && found.residual <= self->tolerance)) return TD_OK;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SET_PROXY, SET_STEAL,
+    SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SET_PROXY, SET_STEAL, SET_LOOP,
+    SET_STREAMS, SET_BATCH, SET_PREFETCH, SET_EVICT,
     SETTINGS,
 };
 
@@ -21,15 +22,27 @@ const td_setting td_paths_setting_table[] = {
                       "partitions with many marked paths of high degree first, and small changes wait"},
     [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
                    "priority: a round applies the vertices with the largest changes, which hold this share of all changes; "
-                   "smaller changes wait for further deposits"},
+                   "smaller changes wait for further deposits; 1 by default where paths stay at the host"},
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                      "priority: when nearly all changes that a group's vertices want have one sign, multiplies their "
-                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption)"},
+                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption); off by default where "
+                     "paths stay at the host"},
     [SET_PROXY] = {"proxy", TD_SETTING_WHOLE, 32, 0, 4e9, NULL,
                    "GPUs: in-degree from which the deposits of a warp at a vertex are gathered in shared memory until its "
                    "partition ends; 0: never"},
     [SET_STEAL] = {"steal", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                    "GPUs: a warp that is free takes the next partition; off: warps take turns"},
+    [SET_LOOP] = {"loop", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                  "GPUs: a launch runs rounds until a decision of the host is due; off: a launch for every step of a round"},
+    [SET_STREAMS] = {"streams", TD_SETTING_WHOLE, 0, 0, 64, NULL,
+                     "GPUs: paths stay at the host, and so many batches of them are on the GPU at a time, each with a stream; "
+                     "0: all paths are on the GPU if they fit, otherwise up to 8 batches"},
+    [SET_BATCH] = {"batch_edges", TD_SETTING_WHOLE, 0, 0, 4e18, NULL,
+                   "GPUs: about so many edges of a batch at most; 0: as many as the memory has room for"},
+    [SET_PREFETCH] = {"prefetch", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                      "GPUs: the batch that is needed next is copied while another is walked"},
+    [SET_EVICT] = {"evict", TD_SETTING_CHOICE, 0, 0, 0, "successors|oldest",
+                   "GPUs: the batch with the fewest active direct successors makes way; oldest: the one not used for longest"},
     [SETTINGS] = {0},
 };
 
@@ -39,32 +52,49 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
     TD_CHECK(td_settings_resolve(settings, "paths", td_paths_setting_table, set, NULL));
     *out = (td_paths_settings){.variant = (td_paths_variant)set[SET_VARIANT], .layout = td_path_options_of(set),
                                .layers = set[SET_LAYERS] == 1, .share = set[SET_SHARE], .proxy = (uint64_t)set[SET_PROXY],
-                               .steal = set[SET_STEAL] == 1};
+                               .steal = set[SET_STEAL] == 1, .loop = set[SET_LOOP] == 1,
+                               .streams = (uint32_t)set[SET_STREAMS], .batch_edges = (uint64_t)set[SET_BATCH],
+                               .prefetch = set[SET_PREFETCH] == 1, .evict_oldest = set[SET_EVICT] == 1};
     out->priority = set[SET_PRIORITY] == 1 && out->variant == TD_PATHS_FULL;
     out->balance = set[SET_BALANCE] == 1 && out->priority;
     return TD_OK;
 }
 
-/* The variant without paths has no other setting. */
+/* The variant without paths has two settings. */
 bool td_paths_setting_applies(const td_settings *settings, const char *name)
 {
     td_paths_settings set;
     if (td_paths_read_settings(settings, &set) != TD_OK) return true;
-    if (strcmp(name, "variant") == 0) return true;
+    if (strcmp(name, "variant") == 0 || strcmp(name, "loop") == 0) return true;
     if (set.variant == TD_PATHS_T) return false;
     if (!td_path_setting_matters(&set.layout, name)) return false;
     if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0) return set.priority;
     return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
 }
 
-/* Refuses settings of GPUs: a core walks whole partitions. */
+/* Refuses settings of GPUs: a core walks whole partitions, and has all paths in its memory. */
 td_status td_paths_check_cores(const td_settings *settings)
 {
-    static const char *const keys[] = {"paths.pack", "paths.proxy", "paths.steal"};
+    static const char *const keys[] = {"paths.pack", "paths.proxy", "paths.steal", "paths.loop", "paths.streams",
+                                       "paths.batch_edges", "paths.prefetch", "paths.evict"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (settings != NULL && td_settings_given(settings, keys[i]))
             return td_fail(TD_USAGE, "%s is about the threads of a GPU, and has no effect on the CPU's cores; {devices} "
                                      "names a GPU (cuda:0), or an emulated one (emu)", keys[i]);
+    return TD_OK;
+}
+
+/* Refuses settings of batches where all paths are on the GPU, and of rounds inside a launch where they are not. */
+td_status td_paths_check_batches(const td_settings *settings, bool batched)
+{
+    static const char *const keys[] = {"paths.batch_edges", "paths.prefetch", "paths.evict"};
+    if (settings == NULL) return TD_OK;
+    if (batched && td_settings_given(settings, "paths.loop"))
+        return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a launch");
+    for (size_t i = 0; !batched && i < sizeof keys / sizeof *keys; i++)
+        if (td_settings_given(settings, keys[i]))
+            return td_fail(TD_USAGE, "%s has no effect: all paths are on the GPU; paths.streams=N keeps them at the host",
+                           keys[i]);
     return TD_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/paths/paths.h"
 
 #include "base/alloc.h"
+#include "run/checkpoint.h"
 
 void td_paths_fill_counts(td_paths_job *self)
 {
@@ -84,6 +85,7 @@ td_status td_paths_start(td_paths_job *self)
     TD_CHECK(td_paths_do(self, TD_PATHS_CLEAR, (self->steps.mirrors + TD_PATH_MIRRORS - 1) / TD_PATH_MIRRORS,
                          self->steps.mirrors, &none));
     TD_CHECK(td_paths_do(self, TD_PATHS_INIT, s->vertices, s->vertices, &none));
+    TD_CHECK(td_paths_resume(self));
     self->sum = (td_path_tally){0};
-    return TD_OK;
+    return td_checkpoints_begin(self->run);
 }

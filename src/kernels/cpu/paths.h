@@ -39,6 +39,7 @@
 #define PATH_DEPOSITED() PATH_FENCE()
 #endif
 #define PATH_LEVEL(t, level, change) ((t)->levels[level] += (change))
+#define PATH_COARSE(s) false
 #define PATH_LATE(s, v, t) false
 #define PATH_PROXY(s, c, w, brought, t) false
 #define PATH_COLLECT(s, c, v, t) ((void)0)
@@ -151,5 +152,6 @@ static void NAME(path_clears)(td_cpu_job *job, int worker)
 #undef PATH_DEPOSITED
 #undef PATH_LEVEL
 #undef PATH_LATE
+#undef PATH_COARSE
 #undef PATH_PROXY
 #undef PATH_COLLECT

@@ -4,7 +4,7 @@
 #define TD_KERNELS_GPU_ARGS_H
 
 #include "device/set.h"
-#include "kernels/path_state.h"
+#include "kernels/path_decide.h"
 
 enum {
     TD_GPU_THREADS = 256,      /* of a block, unless stated otherwise */
@@ -604,11 +604,7 @@ typedef struct td_paths_args {
     td_path_tally *tally;         /* what the launch does is added to it */
     uint64_t units;               /* vertices, positions in `list`, mirrors, or words of marks */
     const uint32_t *list;         /* steps over vertices: these; 0: all */
-    uint32_t first_partition, partitions; /* of the group */
-    uint8_t *ranks;               /* classes of its partitions; 0: they are walked in the order of storage */
-    uint32_t *order;              /* the marked ones, class by class */
-    uint32_t *classes;            /* TD_PATH_CLASSES counts of marked partitions, then of those listed */
-    uint32_t *next;               /* the next partition that a free warp takes; 0: warps take turns */
+    td_path_span span;            /* partitions to walk */
     td_gpu_list list_of[2];       /* the variant without paths: adjacencies that vertices push along */
     uint32_t lists;
     uint8_t stores;               /* path_rescales: values are replaced */
@@ -638,6 +634,19 @@ typedef struct td_bits_args {
     uint32_t level;               /* of the vertices that this iteration finds */
     uint32_t high_degree;
 } td_bits_args;
+
+/* Rounds inside a launch (path_rounds.h). */
+typedef struct td_path_rounds_args {
+    td_paths_args of;             /* list: the members of all ranges; 0: the range has all vertices */
+    td_path_loop *loop;
+    const td_path_range *ranges;  /* first_range .. end_range - 1; 0: `range` alone */
+    td_path_range range;
+    uint32_t first_range, end_range, most_rounds;
+    uint32_t until;               /* td_path_until */
+    uint8_t within;               /* the first range has been walked before */
+    uint8_t steal;
+    td_path_rule rule;            /* TD_PATH_DECISION */
+} td_path_rounds_args;
 
 /* Sweeps over edges kept on the device. */
 typedef struct td_survivor_args {

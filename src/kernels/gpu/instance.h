@@ -37,6 +37,7 @@
 #endif
 #include "kernels/gpu/exchange.h"
 #include "kernels/gpu/paths.h"
+#include "kernels/gpu/path_rounds.h"
 #if PROGRAM_HAS_PRIORITY
 #include "kernels/gpu/priority.h"
 #endif
@@ -118,7 +119,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(path_totals), KERNEL(path_rescales),
 #endif
     KERNEL(path_clears), KERNEL(path_ranks), KERNEL(path_orders), KERNEL(path_walks), KERNEL(path_notices),
-    KERNEL(path_pushes),
+    KERNEL(path_pushes), KERNEL(path_batch_walks), KERNEL(path_rounds), KERNEL(path_push_rounds),
 #if PROGRAM_FIRST_HIT
     KERNEL(bits_start_32), KERNEL(bits_push_32), KERNEL(bits_push_pieces_32), KERNEL(bits_settle_32),
     KERNEL(bits_pull_32), KERNEL(bits_list_32),

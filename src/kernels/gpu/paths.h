@@ -19,6 +19,7 @@
 #define PATH_ORDER() TD_FENCE()
 #define PATH_DEPOSITED() TD_FENCE()
 #define PATH_LEVEL(t, level, change) (void)TD_ADD(&(t)->block->levels[level], (change))
+#define PATH_COARSE(s) ((s)->coarse)
 #define PATH_LATE(s, v, t) path_is_late((s), (v), (t))
 #if PROGRAM_PEELS
 #define PATH_PROXY(s, c, w, brought, t) false
@@ -205,34 +206,40 @@ TD_DEVICE uint32_t path_class(float degree, uint32_t marked)
     return TD_PATH_CLASSES - 1 - (step < TD_PATH_CLASSES ? step : TD_PATH_CLASSES - 1);
 }
 
-/* Counts the partitions of a group with marked paths, by class. */
-TD_KERNEL(path_ranks, td_paths_args)
+/* Counts the partitions of a span with marked paths, by class. */
+TD_DEVICE void path_rank_span(const td_path_state *s, const td_path_span *span)
 {
-    for (uint32_t i = td_global_thread(); i < a.partitions; i += td_global_threads()) {
-        uint32_t k = a.first_partition + i, marked = 0;
-        for (uint32_t w = a.paths.first_word[k]; w < a.paths.first_word[k + 1]; w++)
-            marked += TD_POPCOUNT(a.paths.marks[w]);
-        uint32_t rank = marked > 0 ? path_class(a.paths.partition[k].degree, marked) : TD_PATH_CLASSES;
-        a.ranks[i] = (uint8_t)rank;
-        if (marked > 0) TD_ADD(&a.classes[rank], 1u);
+    for (uint32_t i = td_global_thread(); i < span->partitions; i += td_global_threads()) {
+        uint32_t k = span->first_partition + i, marked = 0;
+        for (uint32_t w = s->first_word[k]; w < s->first_word[k + 1]; w++) marked += TD_POPCOUNT(s->marks[w]);
+        uint32_t rank = marked > 0 ? path_class(s->partition[k].degree, marked) : TD_PATH_CLASSES;
+        span->ranks[i] = (uint8_t)rank;
+        if (marked > 0) TD_ADD(&span->classes[rank], 1u);
     }
 }
 
-/* Lists them class by class. */
-TD_KERNEL(path_orders, td_paths_args)
+/* Lists them class by class; `before`: TD_PATH_CLASSES words of shared memory. */
+TD_DEVICE void path_order_span(const td_path_span *span, uint32_t *before)
 {
-    TD_SHARED(uint32_t, before, TD_PATH_CLASSES);
-    uint32_t *taken = a.classes + TD_PATH_CLASSES;
+    uint32_t *taken = span->classes + TD_PATH_CLASSES;
     if (td_thread() < TD_PATH_CLASSES) {
         uint32_t sum = 0;
-        for (uint32_t l = 0; l < td_thread(); l++) sum += a.classes[l];
+        for (uint32_t l = 0; l < td_thread(); l++) sum += span->classes[l];
         before[td_thread()] = sum;
     }
     TD_BARRIER();
-    for (uint32_t i = td_global_thread(); i < a.partitions; i += td_global_threads()) {
-        uint32_t rank = a.ranks[i];
-        if (rank < TD_PATH_CLASSES) a.order[before[rank] + TD_ADD(&taken[rank], 1u)] = a.first_partition + i;
+    for (uint32_t i = td_global_thread(); i < span->partitions; i += td_global_threads()) {
+        uint32_t rank = span->ranks[i];
+        if (rank < TD_PATH_CLASSES) span->order[before[rank] + TD_ADD(&taken[rank], 1u)] = span->first_partition + i;
     }
+}
+
+TD_KERNEL(path_ranks, td_paths_args) { path_rank_span(&a.paths, &a.span); }
+
+TD_KERNEL(path_orders, td_paths_args)
+{
+    TD_SHARED(uint32_t, before, TD_PATH_CLASSES);
+    path_order_span(&a.span, before);
 }
 
 /* The marked ones among the lane's paths of a partition, in ascending order. */
@@ -248,19 +255,31 @@ TD_DEVICE void path_walk_lane(const td_path_state *s, const td_context *c, uint3
     }
 }
 
-TD_DEVICE uint32_t path_listed(const td_paths_args *a)
+/* Coarse marks: all paths of the lane, if the partition is marked. All lanes call. */
+TD_DEVICE void path_walk_whole(const td_path_state *s, const td_context *c, uint32_t k, td_path_tally *t)
+{
+    const uint32_t *lanes = s->lanes + (uint64_t)(TD_PATH_LANES + 1) * k + td_lane();
+    uint32_t mask = 1u << (k & 31u), marked = 0;
+    if (td_lane() == 0) marked = TD_PEEK(&s->marks[k / 32]) & mask;
+    if (marked != 0) (void)TD_AND(&s->marks[k / 32], ~mask);
+    TD_FENCE(); /* the mark is cleared before values are read */
+    if (TD_SHUFFLE(TD_ALL_LANES, marked, 0) == 0) return;
+    for (uint32_t path = lanes[0], end = lanes[1]; path < end; path++) path_walk_path(s, c, k, path, t);
+}
+
+TD_DEVICE uint32_t path_listed(const td_path_span *span)
 {
     uint32_t count = 0;
-    for (uint32_t l = 0; l < TD_PATH_CLASSES; l++) count += a->classes[l];
+    for (uint32_t l = 0; l < TD_PATH_CLASSES; l++) count += span->classes[l];
     return count;
 }
 
-/* The next partition of the walk: the warps take turns, or (a.next) whichever warp is free takes it. All lanes call. */
-TD_DEVICE uint32_t path_next(const td_paths_args *a, uint32_t before, uint32_t warps)
+/* The next partition of the walk: the warps take turns, or (span->next) the first free warp takes it. All lanes call. */
+TD_DEVICE uint32_t path_next(const td_path_span *span, uint32_t before, uint32_t warps)
 {
     uint32_t next = 0;
-    if (a->next == 0) return before + warps;
-    if (td_lane() == 0) next = TD_ADD(a->next, 1u);
+    if (span->next == 0) return before + warps;
+    if (td_lane() == 0) next = TD_ADD(span->next, 1u);
     return TD_SHUFFLE(TD_ALL_LANES, next, 0);
 }
 
@@ -276,44 +295,71 @@ TD_DEVICE uint32_t path_longest(uint32_t *longest, uint32_t edges)
     return most;
 }
 
-/* Walks the listed partitions, or those of the group, a warp each. */
+/* Walks the listed partitions, or those of the span, a warp each; `longest`: a word of shared memory for every warp. */
+TD_DEVICE void path_walk_span(const td_path_state *s, const td_context *c, const td_path_span *span, bool coarse,
+                              uint32_t *longest, td_path_tally *t)
+{
+    uint32_t warp = td_global_thread() / TD_WARP, warps = td_global_threads() / TD_WARP;
+    uint32_t count = span->ranks != 0 ? path_listed(span) : span->partitions;
+    for (uint32_t i = span->next != 0 ? path_next(span, 0, 0) : warp; i < count; i = path_next(span, i, warps)) {
+        uint64_t before = t->loaded;
+        uint32_t k = span->ranks != 0 ? span->order[i] : span->first_partition + i;
+        if (coarse) path_walk_whole(s, c, k, t);
+        else path_walk_lane(s, c, k, t);
+        path_flush(s, c, t);
+        uint32_t most = path_longest(&longest[td_warp()], (uint32_t)(t->loaded - before));
+        if (most == 0 || td_lane() > 0) continue;
+        t->listed++;
+        t->ranked += span->ranks != 0;
+        t->stolen += span->next != 0 && i % warps != warp;
+        t->lane_slots += (uint64_t)most * TD_WARP;
+    }
+}
+
+TD_DEVICE void path_walks_of(const td_paths_args *a, bool coarse, td_path_tally *block, td_path_proxies *proxies,
+                             uint32_t *longest)
+{
+    const td_context c = kernel_context(&a->state);
+    td_path_tally t = path_begin_tally(block);
+    if (a->paths.hubs != 0) t.proxies = &proxies[td_warp()];
+    if (a->paths.hubs != 0) path_clear_proxies(t.proxies, &c);
+    path_walk_span(&a->paths, &c, &a->span, coarse, longest, &t);
+    path_end_tally(&t, a->tally);
+}
+
 TD_KERNEL(path_walks, td_paths_args)
 {
     TD_SHARED(td_path_tally, block, 1);
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
     TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
-    const td_context c = kernel_context(&a.state);
-    td_path_tally t = path_begin_tally(block);
-    uint32_t warp = td_global_thread() / TD_WARP, warps = td_global_threads() / TD_WARP;
-    uint32_t count = a.ranks != 0 ? path_listed(&a) : a.partitions;
-    if (a.paths.hubs != 0) t.proxies = &proxies[td_warp()];
-    if (a.paths.hubs != 0) path_clear_proxies(t.proxies, &c);
-    for (uint32_t i = a.next != 0 ? path_next(&a, 0, 0) : warp; i < count; i = path_next(&a, i, warps)) {
-        uint64_t before = t.loaded;
-        path_walk_lane(&a.paths, &c, a.ranks != 0 ? a.order[i] : a.first_partition + i, &t);
-        path_flush(&a.paths, &c, &t);
-        uint32_t most = path_longest(&longest[td_warp()], (uint32_t)(t.loaded - before));
-        if (most == 0 || td_lane() > 0) continue;
-        t.listed++;
-        t.ranked += a.ranks != 0;
-        t.stolen += a.next != 0 && i % warps != warp;
-        t.lane_slots += (uint64_t)most * TD_WARP;
-    }
-    path_end_tally(&t, a.tally);
+    path_walks_of(&a, false, block, proxies, longest);
+}
+
+/* A batch of a graph whose paths stay at the host. */
+TD_KERNEL(path_batch_walks, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
+    path_walks_of(&a, true, block, proxies, longest);
 }
 
 /* Marks the paths of the vertices that are listed as late, a block each. */
-TD_KERNEL(path_notices, td_paths_args)
+TD_DEVICE void path_notice_late(const td_path_state *s, td_path_tally *t)
 {
-    TD_SHARED(td_path_tally, block, 1);
-    const td_path_state *s = &a.paths;
-    td_path_tally t = path_begin_tally(block);
     uint32_t count = *s->late_count < s->late_room ? *s->late_count : s->late_room;
     for (uint32_t i = td_block(); i < count; i += td_blocks())
         for (uint64_t p = s->place_offsets[s->late[i]] + td_thread(); p < s->place_offsets[s->late[i] + 1]; p += td_threads()) {
-            path_mark(s, s->places[p], &t);
-            t.notices++;
+            path_mark(s, s->places[p], t);
+            t->notices++;
         }
+}
+
+TD_KERNEL(path_notices, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    td_path_tally t = path_begin_tally(block);
+    path_notice_late(&a.paths, &t);
     path_end_tally(&t, a.tally);
 }
 
@@ -337,26 +383,30 @@ TD_DEVICE void path_push_lists(const td_path_state *s, const td_context *c, cons
 }
 
 /* Applies the marked vertices of a word each, and pushes their changes. */
-TD_KERNEL(path_pushes, td_paths_args)
+TD_DEVICE void path_push_words(const td_paths_args *a, const td_path_state *s, const td_context *c, td_path_tally *t)
 {
-    TD_SHARED(td_path_tally, block, 1);
-    const td_context c = kernel_context(&a.state);
-    const td_path_state *s = &a.paths;
     program_message *sent = (program_message *)s->sent;
-    td_path_tally t = path_begin_tally(block);
     uint64_t warps = td_global_threads() / TD_WARP;
-    for (uint64_t w = td_global_thread() / TD_WARP; w < a.units; w += warps) {
+    for (uint64_t w = td_global_thread() / TD_WARP; w < a->units; w += warps) {
         uint32_t v = (uint32_t)w * 32 + td_lane(), bit = 1u << td_lane();
         bool marked = (TD_PEEK(&s->marks[w]) & bit) != 0 && (TD_AND(&s->marks[w], ~bit) & bit) != 0;
         program_message before = 0, message = 0;
         TD_FENCE(); /* the mark is cleared before values are read */
         if (marked) {
             before = sent[v];
-            sent[v] = message = path_read(s, &c, v, 0, &t);
+            sent[v] = message = path_read(s, c, v, 0, t);
         }
-        for (uint32_t l = 0; l < a.lists; l++)
-            path_push_lists(s, &c, &a.list_of[l], v, marked && message != before, before, message, &t);
+        for (uint32_t l = 0; l < a->lists; l++)
+            path_push_lists(s, c, &a->list_of[l], v, marked && message != before, before, message, t);
     }
+}
+
+TD_KERNEL(path_pushes, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    const td_context c = kernel_context(&a.state);
+    td_path_tally t = path_begin_tally(block);
+    path_push_words(&a, &a.paths, &c, &t);
     path_end_tally(&t, a.tally);
 }
 
@@ -376,6 +426,7 @@ TD_KERNEL(path_pushes, td_paths_args)
 #undef PATH_DEPOSITED
 #undef PATH_LEVEL
 #undef PATH_LATE
+#undef PATH_COARSE
 #undef PATH_PROXY
 #undef PATH_COLLECT
 #undef PATH_NO_VERTEX

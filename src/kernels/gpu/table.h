@@ -91,6 +91,9 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(bits_settle_64, td_bits_args);
     TD_GPU_KERNEL(bits_pull_64, td_bits_args);
     TD_GPU_KERNEL(bits_list_64, td_bits_args);
+    TD_GPU_KERNEL(path_batch_walks, td_paths_args);
+    TD_GPU_KERNEL(path_rounds, td_path_rounds_args);
+    TD_GPU_KERNEL(path_push_rounds, td_path_rounds_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);

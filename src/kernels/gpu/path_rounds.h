@@ -1,0 +1,179 @@
+/* Rounds along paths inside one launch (engine/paths/rounds.c): the steps of paths.h with barriers of the whole grid between
+ * them, until nothing is marked, or until the host has to decide. `path_rounds` walks range after range; `path_push_rounds`
+ * is the variant without paths.
+ *
+ * Every round has a slot of counters. All threads read it behind a barrier and take the same decisions. Per round:
+ *
+ *   [rank, order]  walk  [mark the paths of vertices with many edges]  [scan]  [scan below a lower threshold] */
+
+/* Words of a tally that are counts; the others are sums of real numbers and pointers. */
+enum {
+    PATH_COUNT_WORDS = offsetof(td_path_tally, pad) / sizeof(uint64_t),
+    PATH_FIRST_REAL = offsetof(td_path_tally, residual) / sizeof(uint64_t),
+    PATH_END_REAL = offsetof(td_path_tally, listed) / sizeof(uint64_t),
+};
+
+/* The first block adds the slot of the round before to the total, and clears the slot of the next round: no thread reads
+ * that one since the barrier before. */
+TD_DEVICE void path_turn(td_path_loop *loop, uint32_t round)
+{
+    const uint32_t each = sizeof(td_path_tally) / sizeof(uint64_t);
+    const uint64_t *before = (const uint64_t *)&loop->slot[(round + TD_PATH_RING - 1) % TD_PATH_RING];
+    uint64_t *next = (uint64_t *)&loop->slot[(round + 1) % TD_PATH_RING], *total = (uint64_t *)&loop->total;
+    if (td_block() > 0) return;
+    for (uint32_t i = td_thread(); i < sizeof(td_path_slot) / sizeof *next; i += td_threads()) next[i] = 0;
+    for (uint32_t i = td_thread(); i < PATH_COUNT_WORDS; i += td_threads())
+        if (i < PATH_FIRST_REAL || i >= PATH_END_REAL)
+            for (uint32_t of = 0; of < 4; of++) total[i] += before[of * each + i];
+}
+
+/* What the host reads when the launch ends. */
+TD_DEVICE void path_end_rounds(td_path_loop *loop, uint32_t walks, uint32_t rounds, uint32_t round)
+{
+    if (td_global_thread() != 0) return;
+    loop->walks = walks;
+    loop->rounds = rounds;
+    loop->round = round;
+}
+
+TD_DEVICE bool path_is_real(double residual) { return residual < 1e300; }
+
+/* Whether the rounds end after a scan: the host compares, multiplies or gives up. */
+TD_DEVICE bool path_needs_host(const td_path_rule *rule, const td_path_tally *found, double updates, bool balances)
+{
+    if (!path_is_real(found->residual) || found->residual <= td_path_tolerance(rule, found)) return true;
+    return (balances && rule->balances && td_path_unbalanced(rule, found)) || updates > rule->most_updates;
+}
+
+TD_KERNEL(path_rounds, td_path_rounds_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, before_class, TD_PATH_CLASSES);
+    TD_SHARED(double, levels, TD_PATH_LEVELS);
+    const td_context c = kernel_context(&a.of.state);
+    td_path_state s = a.of.paths;
+    td_path_loop *loop = a.loop;
+    uint32_t at = a.first_range, walks = 0, rounds = 0;
+    bool within = a.within != 0, opened = within, left = false;
+    double least = s.least, updates = 0;
+    if (s.hubs != 0) path_clear_proxies(&proxies[td_warp()], &c);
+    while (at < a.end_range && !left) {
+        const td_path_range range = a.ranges != 0 ? a.ranges[at] : a.range;
+        const uint32_t *list = a.of.list != 0 ? a.of.list + range.first_member : 0;
+        td_path_slot *slot = &loop->slot[walks % TD_PATH_RING];
+        path_turn(loop, walks++);
+        s.least = least;
+
+        /* Vertices where the paths of a range without cycles begin are applied first. */
+        if (range.opens && !opened) {
+            s.round++;
+            s.late_count = &slot->late_open;
+            td_path_tally t = path_begin_tally(block);
+            for (uint32_t i = td_global_thread(); i < range.openers; i += td_global_threads()) path_open(&s, &c, list[i], &t);
+            path_end_tally(&t, &slot->open);
+            TD_GRID_BARRIER(false, &loop->barrier);
+            if (s.late != 0 && slot->late_open > 0) {
+                t = path_begin_tally(block);
+                path_notice_late(&s, &t);
+                path_end_tally(&t, &slot->open);
+                TD_GRID_BARRIER(false, &loop->barrier);
+            }
+        }
+        opened = true;
+
+        td_path_span span = {range.first_partition, range.partitions, range.ranked ? a.of.span.ranks : 0, a.of.span.order,
+                             slot->classes, a.steal ? &slot->next : 0};
+        if (range.ranked) {
+            path_rank_span(&s, &span);
+            TD_GRID_BARRIER(false, &loop->barrier);
+            path_order_span(&span, before_class);
+            TD_GRID_BARRIER(false, &loop->barrier);
+        }
+        s.round++;
+        s.late_count = &slot->late;
+        td_path_tally t = path_begin_tally(block);
+        if (s.hubs != 0) t.proxies = &proxies[td_warp()];
+        path_walk_span(&s, &c, &span, false, longest, &t);
+        path_end_tally(&t, &slot->walk);
+        TD_GRID_BARRIER(false, &loop->barrier);
+        uint32_t listed = (uint32_t)slot->walk.listed;
+        rounds += listed > 0;
+        within |= listed > 0;
+        updates += (double)slot->walk.updates;
+        if (s.late != 0 && slot->late > 0) {
+            t = path_begin_tally(block);
+            path_notice_late(&s, &t);
+            path_end_tally(&t, &slot->walk);
+            TD_GRID_BARRIER(false, &loop->barrier);
+        }
+
+        bool decides = a.until == TD_PATH_DECISION, over = listed == 0, scans = decides;
+        if (a.until == TD_PATH_MEASURED) scans = over;
+        if (a.until == TD_PATH_SETTLED) scans = over && range.cyclic && within;
+        double bound = decides && !(least > 0) ? INFINITY : least;
+        for (uint32_t which = 0; scans; which++) {
+            td_path_tally *found = &slot->scan[which];
+            s.least = bound;
+            t = path_begin_tally(block);
+            for (uint32_t i = td_global_thread(); i < range.members; i += td_global_threads())
+                path_scan(&s, &c, list != 0 ? TD_READ_ONLY(&list[i]) : i, &t);
+            path_end_tally(&t, found);
+            TD_GRID_BARRIER(false, &loop->barrier);
+            scans = false;
+            if (a.until == TD_PATH_SETTLED && found->wanting > 0) over = false;
+            if (!decides) break;
+            if (which == 0) {
+                left = path_needs_host(&a.rule, found, updates, walks > 1 || a.within);
+                if (left) break;
+                if (td_thread() < TD_PATH_LEVELS) levels[td_thread()] = found->levels[td_thread()];
+                TD_BARRIER();
+                bound = td_path_threshold(&a.rule, found, levels);
+                scans = !(least > 0 && bound >= least);
+                least = bound;
+            }
+            if (!scans) left = over && found->wanting == 0;
+        }
+        left |= rounds >= a.most_rounds;
+        if (decides || !over) continue;
+        at++;
+        within = opened = false;
+    }
+    path_end_rounds(loop, walks, rounds, s.round);
+    if (td_global_thread() != 0) return;
+    loop->range = at;
+    loop->within = within;
+    loop->least = least;
+}
+
+/* The variant without paths: vertices with deposits are applied and push, until none wants a change, or all together want
+ * at most rule.allowance. */
+TD_KERNEL(path_push_rounds, td_path_rounds_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    const td_context c = kernel_context(&a.of.state);
+    td_path_state s = a.of.paths;
+    td_path_loop *loop = a.loop;
+    uint32_t walks = 0, rounds = 0;
+    for (bool left = false; !left && walks < a.most_rounds;) {
+        td_path_slot *slot = &loop->slot[walks % TD_PATH_RING];
+        path_turn(loop, walks++);
+        s.round++;
+        td_path_tally t = path_begin_tally(block);
+        path_push_words(&a.of, &s, &c, &t);
+        path_end_tally(&t, &slot->walk);
+        TD_GRID_BARRIER(false, &loop->barrier);
+        bool pushed = slot->walk.reads > 0;
+        rounds += pushed;
+        if (pushed && PROGRAM_MEASURE == TD_MEASURE_NONE) continue;
+        t = path_begin_tally(block);
+        for (uint32_t v = td_global_thread(); v < s.vertices; v += td_global_threads()) path_scan(&s, &c, v, &t);
+        path_end_tally(&t, &slot->scan[0]);
+        TD_GRID_BARRIER(false, &loop->barrier);
+        left = !pushed && slot->scan[0].wanting == 0;
+        if (PROGRAM_MEASURE != TD_MEASURE_NONE)
+            left |= !path_is_real(slot->scan[0].residual) || slot->scan[0].residual <= a.rule.allowance;
+    }
+    path_end_rounds(loop, walks, rounds, s.round);
+}
