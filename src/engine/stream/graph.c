@@ -65,6 +65,7 @@ static void free_lists(td_streaming_graph *layout)
     td_device_free(layout->device, layout->window);
     layout->window = NULL;
     free_chunks(layout);
+    td_streaming_free_places(layout);
     td_streaming_free_survivors(layout);
 }
 
@@ -209,6 +210,7 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
     TD_CHECK(make_host_list(self, list, from, shape));
+    if (list == &self->layout->lists[0]) TD_CHECK(td_streaming_place(self, shape)); /* pinned pages do not move */
     if (!self->gpu.memory.measures) pin_list(self->layout, list);
     TD_CHECK(cut_subgraphs(self, list));
     if (shape->compresses)
