@@ -9,7 +9,7 @@
 
 static void add_file(const char *folder, const char *name, const char *text)
 {
-    char path[700];
+    char path[900];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     test_write_file(path, text, strlen(text));
 }
@@ -186,18 +186,19 @@ TEST(failing_allocations_leave_no_duplicate_behind)
     td_graph *graph = web();
     CHECK_OK(td_pool_create(&pool, 2));
     td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25, .pool = pool};
-    const char *settings = "stream.variant=scaph stream.subgraph=2K stream.duplicate=1";
-    td_run_destroy(run_of("labels", graph, options, settings));
+    td_settings settings = settings_from("stream.variant=scaph stream.subgraph=2K stream.duplicate=1");
+    options.settings = &settings;
     uint64_t held = td_memory().now;
     td_status status = TD_NO_MEMORY;
     for (uint64_t n = 1; status != TD_OK; n++) {
         td_run *run = NULL;
         td_alloc_fail_at(n);
-        status = try_run(&run, "labels", graph, options, settings);
+        status = td_run_program(&run, program_of("labels"), graph, &options);
         td_alloc_fail_at(0);
         if (status != TD_OK) CHECK_EQ(td_memory().now, held);
         td_run_destroy(run);
     }
+    td_settings_clear(&settings);
     td_pool_destroy(pool);
     td_graph_destroy(graph);
 }

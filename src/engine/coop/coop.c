@@ -490,13 +490,14 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
     TD_CHECK(td_plan_shape(plan, &need, sizeof *need));
-    TD_CHECK(choose_graph(plan->program, plan->graph, options, &graph));
-    TD_CHECK(td_coop_plan(plan->program, graph, options, gpus->gpu[0], need));
+    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, gpus->gpu[0], false, need));
     if (need->all) {
         td_plan_say(plan, false, "coop: the graph fits on the GPU; the resident engine runs it");
         return td_plan_delegate(plan, &td_resident_engine,
                                  "; the graph fits on the GPU, so the resident engine runs it");
     }
+    TD_CHECK(choose_graph(plan->program, plan->graph, options, &graph));
+    if (graph != plan->graph) TD_CHECK(td_coop_plan(plan->program, graph, options, gpus->gpu[0], true, need));
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
     return TD_OK;

@@ -175,7 +175,7 @@ typedef struct td_coop_bytes {
     bool all;          /* the graph fits on the GPU: the resident engine runs the plan */
 } td_coop_bytes;
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                       td_device *device, td_coop_bytes *out);
+                       td_device *device, bool divides, td_coop_bytes *out); /* divides: even if all of it fits */
 
 td_status td_coop_declare_arrays(td_coop_job *self); /* device arrays of the run */
 

@@ -145,7 +145,7 @@ const char *td_streaming_why_once(const td_program *program, const td_run_option
 static td_status check_activity(const td_program *program, const td_run_options *options)
 {
     static const char *const active[] = {"rules", "alpha", "beta", "low", "levels", "repeats", "high_degree", "prefix",
-                                         "list_order"};
+                                         "list_order", "nodes", "duplicate"};
     const td_cpu_kernels *k = program->cpu;
     bool gathers = program->info->kind == TD_KIND_GAS && !k->fused &&
                    !td_streaming_pushes_changes(program, options->mode) &&
