@@ -3,6 +3,7 @@
  * the counters are exact. */
 #include "engine/stream_ways.h"
 
+#include "store/formats/format.h"
 #include "store/gen.h"
 
 #include <sys/stat.h>
@@ -38,7 +39,7 @@ static td_graph *web(void)
 {
     td_graph *graph = NULL;
     td_build_options build = {.symmetrize = true, .dedup = true, .drop_loops = true, .attach_weights = true,
-                              .weight_low = 1, .weight_high = 100, .weight_seed = 7};
+                              .weight_low = 1, .weight_high = 1000, .weight_seed = 7};
     td_gen_spec spec = {.kind = "web", .seed = 7, .scale = 10, .degree = 16, .rewire = -1};
     CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
     return graph;
@@ -126,6 +127,32 @@ TEST(duplicates_let_the_other_node_help_without_remote_bytes)
     td_graph_destroy(graph);
 }
 
+/* Two cliques, of which the search sees the first: all useful edges are on the first node. A remote byte takes as long as
+ * two local ones, so that the other node gets a third of them. */
+TEST(a_node_without_work_takes_a_third_of_the_others)
+{
+    enum { CLIQUE = 60 };
+    td_pool *pool;
+    td_graph *graph = NULL;
+    const char *path = test_path("cliques.txt");
+    char *text = malloc(2 * CLIQUE * CLIQUE * 16), *at = text;
+    make_nodes();
+    for (uint32_t c = 0; c < 2; c++)
+        for (uint32_t u = 0; u < CLIQUE; u++)
+            for (uint32_t v = 0; v < CLIQUE; v++)
+                if (u != v) at += sprintf(at, "%u %u\n", c * CLIQUE + u, c * CLIQUE + v);
+    test_write_file(path, text, (size_t)(at - text));
+    free(text);
+    CHECK_OK(td_graph_read(&graph, path, "edgelist", &(td_build_options){0}, NULL));
+    CHECK_OK(td_pool_create(&pool, 4));
+    counted sum = count("bfs", graph, "stream.variant=lvsp stream.subgraph=1K stream.direction=push stream.nodes=home "
+                                      "stream.duplicate=0", pool);
+    CHECK(10 * sum.local > 17 * sum.remote);
+    CHECK(10 * sum.local < 23 * sum.remote);
+    td_pool_destroy(pool);
+    td_graph_destroy(graph);
+}
+
 TEST(the_published_system_has_homes_and_the_plan_states_the_duplicates)
 {
     make_nodes();
@@ -190,7 +217,7 @@ TEST(failing_allocations_leave_no_duplicate_behind)
     options.settings = &settings;
     uint64_t held = td_memory().now;
     td_status status = TD_NO_MEMORY;
-    for (uint64_t n = 1; status != TD_OK; n++) {
+    for (uint64_t n = 1; status == TD_NO_MEMORY; n++) {
         td_run *run = NULL;
         td_alloc_fail_at(n);
         status = td_run_program(&run, program_of("labels"), graph, &options);
@@ -198,6 +225,7 @@ TEST(failing_allocations_leave_no_duplicate_behind)
         if (status != TD_OK) CHECK_EQ(td_memory().now, held);
         td_run_destroy(run);
     }
+    CHECK_EQ(status, TD_OK);
     td_settings_clear(&settings);
     td_pool_destroy(pool);
     td_graph_destroy(graph);

@@ -65,7 +65,7 @@ TEST(so_many_iterations_give_the_same_values_everywhere)
     static const char *const stream[] = {"stream.subgraph=512", "stream.subgraph=512 stream.small=0",
                                          "stream.subgraph=512 stream.variant=lvsp",
                                          "stream.subgraph=512 stream.variant=scaph"};
-    static const char *const coop[] = {"coop.invoke=always", "coop.invoke=always coop.order=none coop.balance=cta"};
+    static const char *const coop[] = {"coop.invoke=always", "coop.invoke=always coop.link=off coop.balance=cta"};
     static const char *const hybrid[] = {"", "hybrid.page=512", "hybrid.page=512 hybrid.use=gpu"};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 4));

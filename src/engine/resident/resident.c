@@ -205,7 +205,6 @@ static td_status settle_sinks(td_gpu_job *job)
     td_row row = {.direction = "sinks", .active_vertices = job->graph->vertices};
     td_gpu_part all = td_gpu_all(job);
     td_push_part_args args = td_gpu_push_part_args(job, job->layout->tails.view, &all);
-    args.push.far_map = NULL; /* no target is put off */
     job->has_high_degree = true;
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
