@@ -18,7 +18,7 @@ bool td_cpu_uses(const td_program *program, const char *setting)
 /* Estimates. */
 
 /* Entries of all buckets together, with their room to grow: a vertex of a random graph is improved the more often the more
- * neighbours it has. Measured per vertex: 1.5 with degree 4, 2.6 with 12, 3.4 with 20 (docs/lab/tests.md). */
+ * neighbours it has. Measured per vertex: 1 on a grid, 2.6 with degree 12, 3.5 with 20 (docs/lab/tests.md). */
 static uint64_t bucket_entries(const td_graph *graph)
 {
     uint64_t by_edges = graph->edges / 6, most = 3 * (uint64_t)graph->vertices;

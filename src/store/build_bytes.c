@@ -83,7 +83,7 @@ static td_status look_at_chunk(void *context, td_edge_chunk *chunk, int worker)
     return TD_OK;
 }
 
-/* Bytes of the estimate above that no graph of numbered vertices took which was measured (docs/lab/store.md): what is left
+/* Bytes of the estimate above that no graph of numbered vertices took which was measured (docs/lab/tests.md): what is left
  * is named as enough. Only ids of 64 bits take all of a vertex's part, to be sorted. */
 enum { EDGE_MARGIN = 8, WEIGHT_MARGIN = 4, VERTEX_MARGIN = 16 };
 
