@@ -102,7 +102,8 @@ static uint64_t budget_of(const td_common *common)
 static void apply(const td_common *common)
 {
     td_log_set_level(common->quiet ? TD_LOG_WARN : common->verbose ? TD_LOG_DEBUG : TD_LOG_INFO);
-    td_memory_set_budget(budget_of(common));
+    if (common->memory != 0) td_memory_set_limit(common->memory); /* with the process itself */
+    else td_memory_set_budget(budget_of(common));
 }
 
 static td_status run_command(const td_command *command, int argc, char **argv)

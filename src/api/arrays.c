@@ -105,7 +105,7 @@ static td_status reversed(const td_graph *graph, td_graph **out)
     made->in = graph->out;
     made->name = NULL;
     made->checks = NULL; /* its lists have passed them; the mapping stays the owner's */
-    made->pattern = made->simple = NULL;
+    made->pattern = made->simple = made->kept = NULL;
     made->build_id = 0;
     made->borrowed = (td_borrowed){.all = true};
     td_status status = td_graph_share_pattern(made);

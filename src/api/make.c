@@ -254,6 +254,7 @@ static td_status convert(making *self)
     if (self->packed != NULL && packs && !td_build_options_change(&self->build)) return copy_packed(self);
     bool exceeds = !self->file.in_memory && inside_bytes(self) > (double)td_memory().budget;
     bool outside = can && exceeds && possible;
+    if (!outside) td_memory_apply_limit(false);
     td_status status = !outside             ? convert_inside(self)
                        : self->packed != NULL ? build_outside(self, self->input, deliver_input, NULL)
                                               : build_either_way(self);

@@ -122,14 +122,22 @@ void td_memory_set_limit(uint64_t bytes)
     counts_process = bytes != 0;
 }
 
-/* If the process takes most of the limit, a graph in memory gets all of it, one on disk half. */
+void td_memory_lend(int64_t bytes)
+{
+    td_account *account = td_account_current();
+    if (process.budget != 0) process.budget += (uint64_t)bytes;
+    if (account != &process && account->budget != 0) account->budget += (uint64_t)bytes;
+}
+
+/* A limit of less than twice what the process itself takes cannot be kept: a graph in memory then gets as much as the
+ * process, at most the limit, so that a larger limit never leaves less; one on disk gets half. */
 void td_memory_apply_limit(bool on_disk)
 {
     uint64_t limit = process.limit, held = process.now, resident = td_machine_resident();
     if (!counts_process) return;
     uint64_t besides = resident > held ? resident - held : 0;
-    if (!on_disk && limit < 4 * besides) besides = 0;
-    td_memory_set_budget_besides(limit, besides < limit / 2 ? besides : limit / 2);
+    uint64_t most = on_disk ? limit / 2 : limit > besides ? limit - besides : 0;
+    td_memory_set_budget_besides(limit, besides < most ? besides : most);
     counts_process = true;
 }
 

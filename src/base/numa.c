@@ -10,7 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LINE = 4096, INTERLEAVE = 3 /* MPOL_INTERLEAVE of linux/mempolicy.h */ };
+enum { LINE = 4096 };
+enum { PREFERRED = 1, INTERLEAVE = 3, MOVE = 2 }; /* MPOL_PREFERRED, MPOL_INTERLEAVE, MPOL_MF_MOVE of
+                                                    * linux/mempolicy.h */
 
 /* The numbers of a list like "0-3,8", handed to `each`. False if there is no such file or nothing in it. */
 static bool for_list(const char *folder, const char *file, void (*each)(void *context, long number), void *context)
@@ -59,6 +61,7 @@ static void add_node(void *context, long number)
     if (self->out->nodes == TD_NUMA_NODES || !for_list(self->folder, file, add_processor, self)) return;
     if (CPU_COUNT(&self->now) == 0) return; /* no processor that this process may use */
     self->out->processors += CPU_COUNT(&self->now);
+    self->out->number[self->out->nodes] = (int)number;
     self->out->usable[self->out->nodes++] = self->now;
 }
 
@@ -79,12 +82,12 @@ static void read_here(void)
 {
     const char *wish = getenv("TANDEM_NUMA");
     cpu_set_t allowed;
-    bool off = wish != NULL && strcmp(wish, "off") == 0;
-    if (wish != NULL && !off && wish[0] != '\0')
-        td_warn("TANDEM_NUMA=%s: only 'off' means something; workers are bound as without it", wish);
+    bool off = wish != NULL && strcmp(wish, "off") == 0, folder = wish != NULL && strchr(wish, '/') != NULL;
+    if (wish != NULL && !off && !folder && wish[0] != '\0')
+        td_warn("TANDEM_NUMA=%s: allowed are 'off' and a folder; workers are bound as without it", wish);
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) off = true; /* more processors than a cpu_set_t */
-    td_numa_read(&here, off ? "" : "/sys/devices/system/node", &allowed);
+    td_numa_read(&here, off ? "" : folder ? wish : "/sys/devices/system/node", &allowed);
 }
 
 const td_numa *td_numa_here(void)
@@ -110,12 +113,47 @@ void td_numa_bind(const td_numa *numa, int worker, int workers)
     (void)sched_setaffinity(0, sizeof(cpu_set_t), &numa->usable[td_numa_node(numa, worker, workers)]);
 }
 
-void td_numa_spread(const td_numa *numa, void *memory, size_t bytes)
+void td_numa_visit(const td_numa *numa, int worker, int workers, cpu_set_t *before)
 {
-    if (numa->nodes == 1 || numa->memories == 0 || memory == NULL) return;
+    CPU_ZERO(before);
+    if (numa->nodes == 1 || sched_getaffinity(0, sizeof *before, before) != 0) return;
+    td_numa_bind(numa, worker, workers);
+}
+
+void td_numa_leave(const td_numa *numa, const cpu_set_t *before)
+{
+    if (numa->nodes > 1 && CPU_COUNT(before) > 0) (void)sched_setaffinity(0, sizeof *before, before);
+}
+
+bool td_numa_has_memory(const td_numa *numa, int node)
+{
+    int number = numa->number[node];
+    return numa->memories == 0 || (number < TD_NUMA_NODES && (numa->memories >> number & 1u) != 0);
+}
+
+/* Whole pages alone: one at an end may have other contents. */
+static void advise(const td_numa *numa, void *memory, size_t bytes, int policy, uint64_t nodes, unsigned flags)
+{
+    if (numa->nodes == 1 || nodes == 0 || memory == NULL) return;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)memory + page - 1) / page * page;
     uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-    unsigned long mask = (unsigned long)numa->memories;
+    unsigned long mask = (unsigned long)nodes;
     unsigned long bits = TD_NUMA_NODES + 1;
-    if (begin < end) (void)syscall(SYS_mbind, begin, end - begin, INTERLEAVE, &mask, bits, 0ul);
+    if (begin < end) (void)syscall(SYS_mbind, begin, end - begin, policy, &mask, bits, (unsigned long)flags);
+}
+
+void td_numa_spread(const td_numa *numa, void *memory, size_t bytes)
+{
+    advise(numa, memory, bytes, INTERLEAVE, numa->memories, 0);
+}
+
+void td_numa_spread_again(const td_numa *numa, void *memory, size_t bytes)
+{
+    advise(numa, memory, bytes, INTERLEAVE, numa->memories, MOVE);
+}
+
+void td_numa_place(const td_numa *numa, int node, void *memory, size_t bytes)
+{
+    if (numa->number[node] >= TD_NUMA_NODES) return;
+    advise(numa, memory, bytes, PREFERRED, UINT64_C(1) << numa->number[node], MOVE);
 }

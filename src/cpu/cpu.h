@@ -35,6 +35,8 @@ td_status td_cpu_find_parents(td_cpu_job *job);
 
 /* Finds parents for run->values in the run's graph. */
 td_status td_cpu_parents(td_run *run, const td_run_options *options);
+/* Computes the sinks of a finished search whose run left out the edges to them (run/sinks.h). */
+td_status td_cpu_settle_sinks(td_run *run, const td_run_options *options);
 /* Host memory of td_cpu_parents: a job of its own, which has its own copy of the values. */
 td_status td_cpu_measure_parents(td_run *run, const td_run_options *options, uint64_t *bytes);
 
@@ -71,6 +73,8 @@ td_status td_cpu_copy_result(td_cpu_job *job);
  * iteration, after which *now is the next frontier (rounds.c). */
 td_status td_cpu_start(td_cpu_job *job, td_frontier *now);
 td_direction td_cpu_choose(const td_cpu_job *job, const td_frontier *now);
+/* Copies the values to the messages if the run is strict (td_run_strict), before an iteration. */
+td_status td_cpu_keep_values(td_cpu_job *job);
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *now, td_cpu_tally *sum);
 td_status td_cpu_make_mapped(td_cpu_job *job, td_frontier *now);
 const char *td_cpu_direction_name(td_direction direction);

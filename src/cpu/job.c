@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "kernels/cpu/buckets.h"
 #include "run/parents.h"
+#include "run/sinks.h"
 #include "run/sweep.h"
 
 #include <string.h>
@@ -364,31 +365,6 @@ td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
     return TD_OK;
 }
 
-/* Sinks may be deferred if no other vertex reads their values. */
-static td_status check_sinks(const td_cpu_job *job)
-{
-    const td_cpu_kernels *k = job->kernels;
-    const char *name = job->run->program->info->name;
-    if (job->options->checkpoint != NULL || job->options->resume != NULL)
-        return td_fail(TD_USAGE, "cpu.sinks=defer: vertices without out-edges lag behind the others, which a "
-                                 "checkpoint cannot represent");
-    if (job->has_limit)
-        return td_fail(TD_USAGE, "cpu.sinks=defer needs a run to the end: under an iteration limit vertices without "
-                                 "out-edges would be an iteration ahead of the others");
-    int choice = job->run->program->info->sinks_choice;
-    bool spreads = choice > 0 && job->context.parameter[choice - 1] == 0;
-    if (k->view == TD_VIEW_FORWARD && !spreads && !job->async && job->run->program->info->kind == TD_KIND_GAS)
-        return TD_OK;
-    if (k->view == TD_VIEW_BOTH)
-        return td_fail(TD_USAGE, "cpu.sinks=defer: %s sends values both ways along an edge, so that a vertex without "
-                       "out-edges is read by others", name);
-    if (job->async)
-        return td_fail(TD_USAGE, "cpu.sinks=defer: in an asynchronous run there is no moment at which all other values "
-                       "are final; leave out {async}");
-    return td_fail(TD_USAGE, "cpu.sinks=defer: %s needs the values of vertices without out-edges before the end%s",
-                   name, spreads ? " (unless pagerank.dangling=ignore)" : "");
-}
-
 static td_status read_settings(td_cpu_job *job)
 {
     double set[SETTINGS];
@@ -408,7 +384,7 @@ static td_status read_settings(td_cpu_job *job)
                        "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and "
                        "notify",
                        job->run->program->info->name);
-    if (job->defer_sinks) TD_CHECK(check_sinks(job));
+    if (job->defer_sinks) TD_CHECK(td_run_check_sinks("cpu", job->run->program, job->options, job->async));
     if (job->delta > 0 && !job->bucketed)
         return td_fail(TD_USAGE,
                        "cpu.delta is the width of a bucket of delta-stepping; with a limit on iterations or "
@@ -544,6 +520,26 @@ td_status td_cpu_parents(td_run *run, const td_run_options *options)
     run->prepare_seconds = prepared; /* the job is part of finishing the run */
     memcpy(job.values, run->values, job.graph->vertices * job.kernels->value_bytes);
     TD_TRY(td_cpu_find_parents(&job));
+done:
+    td_cpu_job_close(&job);
+    return status;
+}
+
+td_status td_cpu_settle_sinks(td_run *run, const td_run_options *options)
+{
+    td_cpu_job job = {.by_rounds = true};
+    td_status status = TD_OK;
+    double prepared = run->prepare_seconds;
+    uint64_t bytes;
+    TD_TRY(td_cpu_job_open(&job, run, options));
+    run->prepare_seconds = prepared; /* the job is part of the run */
+    bytes = job.graph->vertices * job.kernels->value_bytes;
+    memcpy(job.values, run->values, bytes);
+    job.run_began = td_clock_ns() - (uint64_t)(run->seconds * 1e9);
+    job.context.iteration = run->iterations;
+    TD_TRY(td_cpu_finish_sinks(&job));
+    memcpy(run->values, job.values, bytes);
+    td_run_end_processing(run, job.run_began);
 done:
     td_cpu_job_close(&job);
     return status;

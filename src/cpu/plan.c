@@ -18,14 +18,20 @@ bool td_cpu_uses(const td_program *program, const char *setting)
 
 /* Estimates. */
 
-enum { ENTRIES_PER_VERTEX = 1 }; /* in all buckets together: measured 0.3 to 1 on graphs large enough to matter */
+/* Entries of all buckets together, with their room to grow: a vertex of a random graph is improved the more often the more
+ * neighbours it has. Measured per vertex: 1 on a grid, 2.6 with degree 12, 3.5 with 20 (docs/lab/tests.md). */
+static uint64_t bucket_entries(const td_graph *graph)
+{
+    uint64_t by_edges = graph->edges / 6, most = 3 * (uint64_t)graph->vertices;
+    return graph->vertices + (by_edges < most ? by_edges : most);
+}
 
 /* Arrays of the schedule. Pulls may notify vertices; every vertex that can have a high degree is counted. */
 static td_status measure_schedule(td_cpu_job *job, td_cpu_memory *memory)
 {
     bool sweeps = job->run->program->info->kind == TD_KIND_SWEEP;
     if (job->bucketed) {
-        memory->bytes += job->graph->vertices * ENTRIES_PER_VERTEX * sizeof(uint64_t);
+        memory->bytes += bucket_entries(job->graph) * sizeof(uint64_t);
         return td_cpu_declare_buckets(job, memory);
     }
     if (job->kernels->fused || sweeps) {

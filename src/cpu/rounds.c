@@ -157,12 +157,17 @@ static void copy_values(td_cpu_job *job, int worker)
         memcpy((char *)job->snapshot + begin * bytes, (const char *)job->values + begin * bytes, (end - begin) * bytes);
 }
 
+td_status td_cpu_keep_values(td_cpu_job *job)
+{
+    if (job->snapshot == NULL) return TD_OK;
+    return td_cpu_step(job, copy_values, job->graph->vertices, 1 << 14, job->graph->vertices, NULL);
+}
+
 /* One iteration in the chosen direction; afterwards *now is the next frontier. */
 td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *now, td_cpu_tally *sum)
 {
     bool pushing = direction == TD_DIRECTION_PUSH;
-    if (job->snapshot != NULL)
-        TD_CHECK(td_cpu_step(job, copy_values, job->graph->vertices, 1 << 14, job->graph->vertices, NULL));
+    TD_CHECK(td_cpu_keep_values(job));
     if (pushing) TD_CHECK(make_listed(job, now));
     else if (job->active != NULL) TD_CHECK(td_cpu_make_mapped(job, now));
     if (pushing) TD_CHECK(push_queue(job, now->edges, sum));

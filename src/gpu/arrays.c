@@ -8,7 +8,8 @@ td_status td_gpu_clear_map(td_gpu_job *job, uint32_t *map)
 
 uint64_t td_gpu_piece_count(const td_gpu_job *job)
 {
-    uint64_t edges = td_gpu_view_edges(job);
+    uint64_t edges = td_gpu_view_edges(job), tails = job->graph->tails != NULL ? job->graph->tails->edges : 0;
+    if (tails > edges) edges = tails; /* pushed at the end */
     return edges / TD_GPU_WARP_PIECE + edges / job->high_degree + 2;
 }
 

@@ -38,6 +38,7 @@ void td_gpu_graph_release(void *state)
         free_list(layout, &layout->out);
         free_list(layout, &layout->in);
         free_list(layout, &layout->both);
+        free_list(layout, &layout->tails);
         free_shards(layout);
     }
     td_stream_close(layout->stream);
@@ -129,6 +130,7 @@ td_status td_gpu_load(td_gpu_job *job)
     bool out = job->push == &layout->out || job->pull == &layout->out;
     TD_CHECK(load_list(job, &layout->out, &graph->out, graph->edges, out));
     if (job->pull == &layout->in) TD_CHECK(load_list(job, &layout->in, &graph->in, graph->edges, true));
+    if (graph->tails != NULL) TD_CHECK(load_list(job, &layout->tails, &graph->tails->out, graph->tails->edges, true));
     bool both = job->push == &layout->both || job->pull == &layout->both;
     if (!both || (layout->both.there && (td_gpu_weight_bytes(job) == 0 || layout->both.weights != NULL))) return TD_OK;
     free_list(layout, &layout->both);

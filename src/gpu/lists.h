@@ -20,6 +20,7 @@ typedef struct td_gpu_graph {
     td_device *device;
     td_stream *stream;
     td_gpu_adjacency out, in, both;
+    td_gpu_adjacency tails;       /* edges to deferred sinks (td_graph_without_sinks) */
     void *shards, *shard_targets; /* shards of list `shard_of`, with the replication of shard_copies */
     uint32_t shard_count, shard_bytes, shard_copies;
     uint64_t shards_by_copies[TD_SHARD_POWERS];

@@ -35,6 +35,7 @@ typedef struct td_row {
     uint32_t chunks_sent;     /* chunks of extracted lists */
     uint32_t levels;          /* of the priority queue of subgraphs on the device */
     uint64_t bytes_whole, bytes_extracted, bytes_direct, bytes_useful;
+    uint64_t bytes_local, bytes_remote; /* edges that extraction read on its workers' memory node, and on others */
     double copy_seconds, compute_seconds, both_seconds; /* with copies in flight, with kernels in flight, with both */
     double queue_seconds;     /* of the host, choosing subgraphs to process and to evict */
     double bitmap_seconds;    /* of the device: counting useful edges, and copying the bitmap of active vertices back */

@@ -110,6 +110,8 @@ void td_graph_destroy(td_graph *graph)
     if (graph == NULL) return;
     tell_watches(graph);
     td_graph_destroy(graph->simple);
+    td_graph_destroy(graph->kept);
+    td_graph_destroy(graph->tails);
     td_paged_close(graph->paged, graph);
     td_checks_destroy(graph->checks);
     if (graph->mapping != NULL && !graph->borrowed.all) {
@@ -130,7 +132,7 @@ td_status td_graph_share_pattern(td_graph *graph)
     if (graph->pattern == NULL) TD_CHECK(TD_NEW(&graph->pattern, 1, "graph without weights"));
     td_graph *pattern = graph->pattern;
     *pattern = *graph;
-    pattern->pattern = pattern->simple = NULL;
+    pattern->pattern = pattern->simple = pattern->kept = NULL;
     pattern->pattern_symmetric = false;
     pattern->symmetric = true;
     pattern->weights = TD_WEIGHT_NONE;

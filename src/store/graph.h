@@ -67,6 +67,8 @@ struct td_graph {
     bool pattern_symmetric;   /* symmetric except for its weights: has both directions of every edge */
     struct td_graph *pattern; /* if so, the graph without weights, which is symmetric; shares all arrays */
     struct td_graph *simple;  /* td_graph_simple, once it has been built; owns its arrays */
+    struct td_graph *kept;    /* td_graph_without_sinks, likewise */
+    struct td_graph *tails;   /* of such a graph: the edges that it lacks, as out-lists */
     uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
     td_borrowed borrowed;
     td_reading reading; /* with a `format` if it was read from a file other than a .tg */

@@ -115,4 +115,20 @@ fails 1 '2 slots of 128 B on the device, minimum 256 B' run bfs tiny.tg --source
     --quiet --gpu-edges 5%
 contains "$err" '--gpu-edges' 'what to do'
 fails 1 "vertex arrays" run bfs g.tg --source 1 $stream --gpu-memory 8K
+
+# Memory nodes: counted in the report where there are several, as a folder says; refused where there is one.
+mkdir -p nodes/node0 nodes/node1
+echo 0-1 | tee nodes/online >nodes/has_memory
+echo 0-1000 | tee nodes/node0/cpulist >nodes/node1/cpulist
+export TANDEM_NUMA=$PWD/nodes
+succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=scaph --threads 2 --json nodes.json
+equal "$(moved bytes_local nodes.json)" 1 'local bytes'
+contains_all "$(cat nodes.json)" 'the plan' '"memory_nodes": 2' '"duplicate_bytes": ' \
+    '"stream.nodes": "home"' '"stream.duplicate": 0.25'
+export TANDEM_NUMA=off
+succeeds run sssp g.tg --source 1 $stream $small --set stream.variant=scaph --json one.json
+equal "$(moved bytes_local one.json) $(moved bytes_remote one.json)" '0 0' 'bytes by node without nodes'
+for word in nodes=home duplicate=0.5; do
+    fails 2 'a machine with one memory node' run sssp g.tg --source 1 $stream --set stream.$word
+done
 finish

@@ -1,5 +1,6 @@
 /* The ways the resident engine has of running a row of the table, on whatever
- * device: mode x direction x balance x how a pull adds up x shapes of launches.
+ * device: mode x direction x balance x how a pull adds up x shapes of launches;
+ * some searches defer their sinks.
  * Half of them use a device and a graph on it that the run before left. */
 #ifndef TD_TEST_RESIDENT_WAYS_H
 #define TD_TEST_RESIDENT_WAYS_H
@@ -75,8 +76,10 @@ static inline td_run *resident_run_way(void *context, subject *about, int number
     resident_way one = resident_way_number(number);
     char settings[320], text[512];
     if (!resident_way_allowed(of, &one)) return NULL;
-    snprintf(settings, sizeof settings, "resident.direction=%s resident.balance=%s resident.%s %s", one.direction,
-             one.balance, one.gather, one.shape);
+    bool defers = program_of(of->program)->info->needs_source && of->iterations == 0 && one.mode == TD_MODE_SYNC &&
+                  number / 2 % 5 == 0;
+    snprintf(settings, sizeof settings, "resident.direction=%s resident.balance=%s resident.%s %s%s", one.direction,
+             one.balance, one.gather, one.shape, defers ? " resident.sinks=defer" : "");
     (void)resident_cores_way(settings, sizeof settings, of, number);
     snprintf(about->how, sizeof about->how, "%s, %s, %s%s", place->devices,
              one.mode == TD_MODE_ASYNC ? "async" : "sync", settings, one.keeps ? ", kept" : "");

@@ -81,6 +81,24 @@ TEST(launches_have_the_sizes_and_rounds_given)
           counted("bfs", "resident", push, "blocks"));
 }
 
+/* A cluster has blocks of 512 threads; the other launches of this GPU have one of 256. */
+TEST(a_cluster_executes_the_rounds_of_tiny_frontiers)
+{
+    const char *devices = emulated("cluster.topology", "gpus 1\nmultiprocessors 1\nresident-threads 2048\ncluster 4\n");
+    uint64_t threads[3];
+    static const char *const settings[] = {"resident.direction=push", "resident.direction=push resident.tiny=200",
+                                           "resident.direction=push resident.tiny=1000000"};
+    for (int i = 0; i < 3; i++) {
+        td_run *run = run_set("bfs", "resident", devices, 0, settings[i]);
+        threads[i] = 0;
+        for (int c = 0; c < run->counter_count; c++)
+            if (strcmp(run->counters[c].name, "threads") == 0) threads[i] = run->counters[c].value;
+        td_run_destroy(run);
+    }
+    CHECK(threads[0] < threads[1]);
+    CHECK(threads[1] != threads[2]);
+}
+
 TEST(sampled_edges_save_others)
 {
     CHECK(counted("wcc", "cpu", "cpu.samples=0", "edges") != counted("wcc", "cpu", "cpu.samples=8", "edges"));

@@ -45,7 +45,7 @@ static inline const char *emulated(const char *file, const char *text)
  * here, and is as hard on kernels. */
 static inline const char *narrow_gpu(void)
 {
-    return emulated("narrow.topology", "gpus 1\nmultiprocessors 1\nresident-threads 1024\n");
+    return emulated("narrow.topology", "gpus 1\nmultiprocessors 1\nresident-threads 1024\ncluster 2\n");
 }
 
 /* Settings from one text, separated by blanks. */

@@ -298,6 +298,7 @@ static void describe(td_device *device, const td_gpu_model *gpu)
     device->properties.multiprocessors = (int)gpu->multiprocessors;
     device->properties.block_threads = (int)gpu->block_threads;
     device->properties.shared_bytes = gpu->shared_bytes;
+    device->properties.cluster = gpu->cluster;
     device->properties.cooperative = device->properties.reads_host = true;
 }
 

@@ -9,6 +9,7 @@ typedef struct td_gpu_model {
     char model[64];
     uint64_t memory, cache, shared_bytes;
     uint32_t multiprocessors, block_threads;
+    uint32_t cluster;          /* blocks of a cluster; 0: no clusters */
     uint32_t resident_threads; /* of a multiprocessor, at once */
     double memory_rate;        /* bytes of device memory */
     double operation_rate;     /* accesses, exchanges, ... of one multiprocessor */

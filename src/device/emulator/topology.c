@@ -130,6 +130,7 @@ static const struct gpu_field {
     {"shared", SIZE, offsetof(td_gpu_model, shared_bytes), 1 << 10, 1 << 24},
     {"multiprocessors", COUNT, offsetof(td_gpu_model, multiprocessors), 1, 4096},
     {"block-threads", COUNT, offsetof(td_gpu_model, block_threads), 32, 1024},
+    {"cluster", COUNT, offsetof(td_gpu_model, cluster), 1, 16},
     {"resident-threads", COUNT, offsetof(td_gpu_model, resident_threads), 32, 65536},
     {"memory-rate", BYTE_RATE, offsetof(td_gpu_model, memory_rate), 0, 0},
     {"operation-rate", RATE, offsetof(td_gpu_model, operation_rate), 0, 0},

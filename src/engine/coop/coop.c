@@ -9,6 +9,7 @@
 #include "base/size.h"
 #include "run/checkpoint.h"
 #include "store/checks.h"
+#include "run/sinks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ bool td_coop_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "delta") == 0) return k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "balance") == 0) return k->fused;
     if (strcmp(setting, "compress") == 0) return !k->fused && program->info->weights == TD_WEIGHTS_UNUSED;
-    if (strcmp(setting, "sinks") == 0) return !k->fused && k->view == TD_VIEW_FORWARD;
+    if (strcmp(setting, "sinks") == 0) return k->fused || k->view == TD_VIEW_FORWARD;
     return true;
 }
 
@@ -88,14 +89,9 @@ static const double OVERHEAD = 3e5; /* assumed time for sending the frontier and
 
 static td_status check_sinks(const td_coop_job *self)
 {
-    const td_run *run = self->gpu.run;
-    int choice = run->program->info->sinks_choice;
     if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
         return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which puts the vertices without "
                                  "out-edges last");
-    if (choice > 0 && run->context.parameter[choice - 1] == 0)
-        return td_fail(TD_USAGE, "coop.sinks=defer: %s needs the values of vertices without out-edges before the "
-                                 "end (unless pagerank.dangling=ignore)", run->program->info->name);
     return TD_OK;
 }
 
@@ -125,7 +121,8 @@ static td_status choose_order(td_coop_job *self, const double *set)
     const td_graph *graph = self->gpu.run->graph;
     double order = set[SET_ORDER];
     bool hot = !keeps_stored_order(self) && (order == ORDER_AUTO || order == TD_ORDER_HOT);
-    self->prepared = hot && is_prepared(self, set[SET_PREPARED]);
+    bool whole = set[SET_SINKS] == 0 || !self->gpu.traits->fused; /* a search that defers sinks divides another graph */
+    self->prepared = hot && whole && is_prepared(self, set[SET_PREPARED]);
     self->order = keeps_stored_order(self) ? TD_ORDER_NONE : hot ? TD_ORDER_HOT : (td_order)order;
     if (self->prepared || !hot || order != ORDER_AUTO || self->defer_sinks || graph->out.offsets == NULL) return TD_OK;
     TD_CHECK(td_checks_lists(graph, false, self->gpu.options->pool));
@@ -140,7 +137,7 @@ td_status td_coop_read_settings(td_coop_job *self)
     const td_settings *settings = self->gpu.options->settings;
     const td_program_info *info = self->gpu.run->program->info;
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
-    self->defer_sinks = set[SET_SINKS] == 1;
+    self->defer_sinks = set[SET_SINKS] == 1 && !self->gpu.traits->fused; /* searches: run_deferring */
     self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
     self->extract = (td_split_extract)set[SET_EXTRACT];
     TD_CHECK(choose_order(self, set));
@@ -460,7 +457,7 @@ done:
 }
 
 /* Refuses settings that contradict each other or the request, whether or not the GPU takes part. */
-static td_status check_request(const td_run_options *options)
+static td_status check_request(const td_program *program, const td_run_options *options)
 {
     double set[SETTINGS];
     const td_settings *settings = options->settings;
@@ -474,13 +471,34 @@ static td_status check_request(const td_run_options *options)
     if (set[SET_DELTA] > 0 && options->has_iterations)
         return td_fail(TD_USAGE, "coop.delta is the width of a bucket of delta-stepping, and a limit on "
                                  "iterations makes sssp run plain rounds; leave one of them out");
-    if (set[SET_SINKS] == 1 && (options->checkpoint != NULL || options->resume != NULL))
-        return td_fail(TD_USAGE, "coop.sinks=defer: vertices without out-edges lag behind the others, which a "
-                                 "checkpoint cannot represent");
-    if (set[SET_SINKS] == 1 && options->has_iterations)
-        return td_fail(TD_USAGE, "coop.sinks=defer needs a run to the end: under an iteration limit vertices without "
-                                 "out-edges would be an iteration ahead of the others");
-    return TD_OK;
+    return set[SET_SINKS] == 1 ? td_run_check_sinks("coop", program, options, options->mode == TD_MODE_ASYNC) : TD_OK;
+}
+
+/* The graph that is divided: a search with coop.sinks=defer leaves out the edges to sinks. */
+static td_status choose_graph(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              const td_graph **out)
+{
+    double sinks;
+    *out = graph;
+    TD_CHECK(td_settings_number(options->settings, "coop", td_coop_settings, "sinks", &sinks));
+    return sinks == 1 && program->cpu[TD_WEIGHT_NONE].fused ? td_run_graph_without_sinks(graph, options, out) : TD_OK;
+}
+
+/* Sinks receive once, on the CPU, when all other values are final; then parents are those of the whole graph. */
+static td_status run_deferring(const td_plan *plan, td_run *run)
+{
+    const td_run_options *options = &plan->options;
+    const td_graph *whole = run->graph;
+    TD_CHECK(choose_graph(run->program, whole, options, &run->graph));
+    td_status status = run_plan(plan, run);
+    bool deferred = run->graph != whole;
+    run->graph = whole;
+    if (status != TD_OK || !deferred) return status;
+    TD_CHECK(td_cpu_settle_sinks(run, options));
+    if (!options->parents) return TD_OK;
+    td_free(run->parents);
+    run->parents = NULL;
+    return td_cpu_parents(run, options);
 }
 
 static td_status plan_coop(td_plan *plan)
@@ -488,7 +506,8 @@ static td_status plan_coop(td_plan *plan)
     const td_run_options *options = &plan->options;
     td_coop_bytes *need;
     td_gpu_set *gpus;
-    TD_CHECK(check_request(options));
+    const td_graph *graph;
+    TD_CHECK(check_request(plan->program, options));
     if (!td_coop_cooperates(plan->program)) {
         td_plan_say(plan, false, "coop: iterations of this program cannot be divided; the CPU runs it alone");
         return td_plan_delegate(plan, &td_cpu_engine, "; coop cannot divide its iterations, so the CPU runs it");
@@ -496,12 +515,14 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(td_gpu_check_vertices(plan->graph, "coop"));
     TD_CHECK(td_gpu_set_open(options, "coop", &gpus));
     TD_CHECK(td_plan_shape(plan, &need, sizeof *need));
-    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, gpus->gpu[0], need));
+    TD_CHECK(td_coop_plan(plan->program, plan->graph, options, gpus->gpu[0], false, need));
     if (need->all) {
         td_plan_say(plan, false, "coop: the graph fits on the GPU; the resident engine runs it");
         return td_plan_delegate(plan, &td_resident_engine,
                                  "; the graph fits on the GPU, so the resident engine runs it");
     }
+    TD_CHECK(choose_graph(plan->program, plan->graph, options, &graph));
+    if (graph != plan->graph) TD_CHECK(td_coop_plan(plan->program, graph, options, gpus->gpu[0], true, need));
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
     plan->program_bytes = need->host;
     if (!need->prepared) return TD_OK;
@@ -534,6 +555,7 @@ const td_engine td_coop_engine = {
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
     .needs_gpu = true,
     .limits_edges = true,
+    .strict = true,
     .settings = td_coop_settings,
     .uses = td_coop_uses,
     .estimate = td_coop_estimate,
@@ -541,6 +563,6 @@ const td_engine td_coop_engine = {
     .layout = td_coop_layout,
     .make_layout = td_coop_make_layout,
     .spares_lists = spares_lists,
-    .run = run_plan,
+    .run = run_deferring,
     .columns = columns,
 };

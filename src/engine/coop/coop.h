@@ -181,7 +181,7 @@ typedef struct td_coop_bytes {
 } td_coop_bytes;
 td_status td_coop_estimate(const td_case *of, td_plan_estimate *out); /* estimate.c */
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                       td_device *device, td_coop_bytes *out);
+                       td_device *device, bool divides, td_coop_bytes *out); /* divides: even if all of it fits */
 
 td_status td_coop_declare_arrays(td_coop_job *self); /* device arrays of the run */
 

@@ -103,7 +103,7 @@ static td_status measure(const td_program *program, const td_graph *graph, const
 }
 
 td_status td_coop_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
-                       td_device *device, td_coop_bytes *out)
+                       td_device *device, bool divides, td_coop_bytes *out)
 {
     uint64_t device_free = td_device_left(device) + device->now;
     double cap = options->gpu_edges;
@@ -115,6 +115,6 @@ td_status td_coop_plan(const td_program *program, const td_graph *graph, const t
     if (most < out->room) out->room = most;
     /* The resident engine may need two lists where this one needs one. */
     bool allowed = cap <= 1 || whole.edges <= (uint64_t)cap;
-    out->all = out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
+    out->all = !divides && out->room >= out->edges && allowed && whole.graph + whole.program <= device_free;
     return out->all ? TD_OK : measure(program, graph, options, device, out->room, out);
 }

@@ -115,7 +115,8 @@ static td_status send_frontier(td_coop_job *self)
                             TD_TO_DEVICE));
     self->row->bytes_synchronised += count * (sizeof(uint32_t) + gpu->traits->value_bytes);
     td_exchange_args args = exchange_args(self, count);
-    return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->take_frontier, count, &args);
+    TD_CHECK(td_gpu_launch(gpu, gpu->stream, &gpu->kernels->take_frontier, count, &args));
+    return td_gpu_keep_values(gpu);
 }
 
 static td_status take_changed(td_coop_job *self, td_cpu_tally *sum)
@@ -202,6 +203,7 @@ static td_status round_together(td_coop_job *self, td_frontier *now, td_row *row
 {
     td_cpu_job *cpu = &self->cpu;
     bool first_hit = cpu->first_hit;
+    TD_CHECK(td_cpu_keep_values(cpu));
     memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
     cpu->first_hit = false; /* the GPU may have reached a vertex as well */
     td_status status = push_together(self, row);

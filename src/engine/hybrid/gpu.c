@@ -539,7 +539,7 @@ td_status td_hybrid_gpu_begin(td_hybrid_gpu *self)
     TD_CHECK(td_gpu_reset(job));
     TD_CHECK(td_stream_fill(job->stream, state->next_active, 0, (td_gpu_words(job) + 1) * sizeof(uint32_t)));
     TD_CHECK(td_stream_copy(job->stream, state->values, cpu->values, n * cpu->kernels->value_bytes, TD_TO_DEVICE_LIVE));
-    if (!cpu->kernels->sends_value)
+    if (!cpu->kernels->sends_value || job->strict)
         TD_CHECK(td_stream_copy(job->stream, state->messages, cpu->messages, n * cpu->kernels->message_bytes,
                                 TD_TO_DEVICE_LIVE));
     return td_stream_notify(job->stream, on_ready, self, 0);

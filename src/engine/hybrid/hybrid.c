@@ -419,6 +419,7 @@ const td_engine td_hybrid_engine = {
     .device = "cpu, with cuda or emu beside it",
     .uses_devices = TD_USES_CPU | TD_USES_GPU,
     .takes_disk = true,
+    .strict = true,
     .settings = td_hybrid_settings,
     .uses = td_hybrid_uses,
     .applies = applies,

@@ -168,6 +168,7 @@ static td_status push_out(td_hybrid_job *self)
         bool gpu = !hits && td_hybrid_invokes_gpu(self);
         if (gpu) self->by_levels = false; /* Reading a neighbour that was updated in this iteration yields a level one
                                            * too high. */
+        TD_CHECK(td_cpu_keep_values(cpu));
         TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
         memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* vertices without edges are in no page of the pass */
         td_hybrid_swap(&cpu->active, &cpu->next_active);

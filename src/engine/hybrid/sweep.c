@@ -132,6 +132,7 @@ td_status td_hybrid_parents(td_hybrid_job *self)
     td_cpu_tally sum;
     TD_CHECK(td_cpu_declare_parents(cpu, &(td_host_memory){0}));
     cpu->parents = cpu->run->parents;
+    if (cpu->snapshot != NULL) cpu->messages = cpu->next_messages = cpu->values;
     td_hybrid_order_all(self, self->pull);
     td_hybrid_pass finding = {.set = self->pull, .needs = self->needs, .work = parents_page};
     TD_CHECK(td_hybrid_go(self, &finding, &sum));

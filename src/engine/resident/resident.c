@@ -3,15 +3,17 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cpu/cpu.h"
 #include "gpu/group.h"
 #include "run/parents.h"
+#include "run/sinks.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
     SET_DIRECTION, SET_BALANCE, SET_GATHER, SET_REPLICATION, SET_HIGH_DEGREE, SET_TINY, SET_SMALL, SET_ROUNDS,
-    SET_DELTA, SET_SAMPLES, SET_BATCH, SET_KCORE, SET_WINDOW, SET_BUFFER, SETTINGS,
+    SET_DELTA, SET_SAMPLES, SET_SINKS, SET_BATCH, SET_KCORE, SET_WINDOW, SET_BUFFER, SETTINGS,
 };
 
 const td_setting td_resident_settings[] = {
@@ -42,6 +44,9 @@ const td_setting td_resident_settings[] = {
     [SET_SAMPLES] = {"samples", TD_SETTING_WHOLE, 2, 0, 64, NULL,
                      "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
                      "skip (Afforest); 0: no sample"},
+    [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
+                   "bfs, sssp: vertices without out-edges receive in every iteration, or once at the end, along a copy "
+                   "of the lists divided by where edges lead"},
     [SET_BATCH] = {"batch", TD_SETTING_CHOICE, 1, 0, 0, "bits|single",
                    "bfs from many sources ({sources}). bits: up to 64 at once, a bit each; single: one after another"},
     [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, TD_CORES_ROUNDS, 0, 0, "rounds|peel|histogram|auto",
@@ -64,6 +69,7 @@ bool td_resident_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
         return gas;
+    if (strcmp(setting, "sinks") == 0) return gas && k->fused;
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "batch") == 0) return k->bits != NULL;
     if (strcmp(setting, "kcore") == 0 || strcmp(setting, "window") == 0 || strcmp(setting, "buffer") == 0)
@@ -125,6 +131,18 @@ static td_status read_choice(const td_program *program, const td_graph *graph, c
     *out = (td_gpu_choice){directions[(int)set[SET_DIRECTION]], set[SET_GATHER] == 1, (uint64_t)set[SET_HIGH_DEGREE],
                            NULL, TD_CORES_ROUNDS};
     return read_cores(program, graph, options, set[SET_KCORE], &out->cores);
+}
+
+/* The graph whose lists are loaded: with resident.sinks=defer, without edges to sinks. */
+static td_status choose_graph(const td_program *program, const td_graph *graph, const td_run_options *options,
+                              const td_graph **out)
+{
+    double sinks;
+    *out = graph;
+    TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "sinks", &sinks));
+    if (sinks == 0 || !td_resident_uses(program, "sinks")) return TD_OK;
+    TD_CHECK(td_run_check_sinks("resident", program, options, options->mode == TD_MODE_ASYNC));
+    return td_run_graph_without_sinks(graph, options, out);
 }
 
 td_status td_resident_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
@@ -235,6 +253,24 @@ static td_status find_parents(td_gpu_job *job)
     return td_run_solve_parents(job->run, &job->graph->out, job->run->values);
 }
 
+/* Deferred sinks: all other values are final, and every vertex pushes along its edges to sinks. */
+static td_status settle_sinks(td_gpu_job *job)
+{
+    uint64_t began = td_clock_ns();
+    td_row row = {.direction = "sinks", .active_vertices = job->graph->vertices};
+    td_gpu_part all = td_gpu_all(job);
+    td_push_part_args args = td_gpu_push_part_args(job, job->layout->tails.view, &all);
+    job->has_high_degree = true;
+    TD_CHECK(td_gpu_reset(job));
+    TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
+    TD_CHECK(td_stream_fill(job->stream, job->state.active, 0xff, td_gpu_words(job) * sizeof(uint32_t)));
+    TD_CHECK(td_gpu_push_part(job, job->stream, &args));
+    TD_CHECK(td_gpu_read(job, 0));
+    row.edges = row.active_edges = job->control->tally.edges;
+    job->run->updates += job->control->slot[1].count;
+    return td_gpu_end_iteration(job, &row, began, td_seconds_since(began));
+}
+
 static td_status run_schedule(td_gpu_job *job)
 {
     job->run->converged = job->run->resumed != NULL && job->run->resumed->converged;
@@ -252,11 +288,13 @@ static td_status run_resident(const td_plan *plan, td_run *run)
     td_gpu_job job;
     uint64_t began = td_clock_ns();
     TD_CHECK(td_gpu_job_open(&job, run, options));
+    TD_TRY(choose_graph(run->program, run->graph, options, &job.graph));
     TD_TRY(set_up(&job, plan));
     run->prepare_seconds += td_seconds_since(began);
     job.run_began = td_clock_ns();
     td_gpu_start_counting(&job);
     TD_TRY(run_schedule(&job));
+    if (job.graph->tails != NULL) TD_TRY(settle_sinks(&job));
     td_checkpoints_finish(run);
     TD_TRY(td_stream_synchronize(job.stream));
     td_run_end_processing(run, job.run_began);
@@ -265,7 +303,7 @@ static td_status run_resident(const td_plan *plan, td_run *run)
         td_run_count(run, "tasks_moved", job.control->tasks_moved);
     if (job.traits->schedule == TD_SCHEDULE_PEEL) td_run_count(run, "vertices_scanned", job.scanned);
     TD_TRY(td_gpu_copy_result(&job));
-    if (options->parents) TD_TRY(find_parents(&job));
+    if (options->parents) TD_TRY(job.graph->tails != NULL ? td_cpu_parents(run, options) : find_parents(&job));
 done:
     tear_down(&job, status != TD_OK);
     return status;
@@ -305,7 +343,8 @@ static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_b
     double set[SETTINGS];
     uint64_t room = td_device_left(choice->device) + choice->device->now;
     TD_CHECK(td_settings_resolve(plan->options.settings, "resident", td_resident_settings, set, NULL));
-    if (!td_plan_may_group(plan) || plan->program->cpu->bits == NULL || set[SET_BATCH] != 0) return TD_OK;
+    if (!td_plan_may_group(plan) || plan->program->cpu->bits == NULL || set[SET_BATCH] != 0 || set[SET_SINKS] != 0)
+        return TD_OK; /* deferring is a single search's */
     uint32_t width = td_group_width(plan->options.source_count);
     for (width = width < TD_GPU_GROUP_LEAST ? TD_GPU_GROUP_LEAST : width; width >= TD_GPU_GROUP_LEAST; width /= 2) {
         td_gpu_bytes group;
@@ -320,17 +359,29 @@ static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_b
     return TD_OK;
 }
 
+static td_status warn_tiny(td_plan *plan, const td_device *device)
+{
+    double tiny;
+    TD_CHECK(td_settings_number(plan->options.settings, "resident", td_resident_settings, "tiny", &tiny));
+    if (tiny > 0 && device->properties.cluster == 0)
+        td_plan_say(plan, true, "resident.tiny has no effect: the GPU has no thread block clusters");
+    return TD_OK;
+}
+
 static td_status plan_resident(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
     td_gpu_choice choice;
     td_gpu_bytes need;
     td_gpu_set *gpus;
+    const td_graph *graph;
     TD_CHECK(td_gpu_check_vertices(plan->graph, "resident"));
+    TD_CHECK(choose_graph(plan->program, plan->graph, options, &graph));
     TD_CHECK(read_choice(plan->program, plan->graph, options, &choice));
     TD_CHECK(td_gpu_set_open(options, "resident", &gpus));
     choice.device = gpus->gpu[0];
-    TD_CHECK(td_gpu_count_bytes(plan->program, plan->graph, options, &choice, &need));
+    TD_CHECK(warn_tiny(plan, gpus->gpu[0]));
+    TD_CHECK(td_gpu_count_bytes(plan->program, graph, options, &choice, &need));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
     TD_CHECK(plan_group(plan, &choice, &need));
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */

@@ -6,7 +6,9 @@
 #include "engine/stream/stream.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { TILES = 32, SLICES = 16, MOST_EXTRACTS = TD_STREAMING_EXTRACTS };
@@ -21,6 +23,9 @@ typedef struct extract {
     uint64_t at, bytes;      /* position and size in the chunk */
     uint32_t parts;          /* lists, or pieces of long lists */
     uint64_t edges;
+    int node;                /* memory node whose workers fill it, and the addresses at which they find edge 0 */
+    const uint32_t *targets;
+    const char *weights;
 } extract;
 
 /* Work of the pool on some extracts. */
@@ -46,6 +51,7 @@ struct td_extracting {
     bool early[2];           /* the kernel's completion was handled before the copy's */
     uint64_t began;          /* start of the task, by the device's clock */
     uint64_t bytes[2], copy_asked[2], kernel_asked[2];
+    uint64_t local, remote;  /* the task's bytes of edges on the memory node of the worker, and on others */
 };
 
 static uint64_t round_up(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -87,11 +93,11 @@ static void put_part(cursor *at, uint32_t v, uint64_t begin, uint64_t count)
     ((uint32_t *)(chunk + at->it->at))[at->parts] = v;
     ((uint32_t *)(chunk + places_at(at->it)))[at->parts] = (uint32_t)at->edges;
     if (at->it->numbered) ((uint64_t *)(chunk + numbers_at(at->it)))[at->parts] = begin;
-    memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), list->targets + begin, count * sizeof(uint32_t));
+    memcpy(chunk + targets_at(at->it) + at->edges * sizeof(uint32_t), at->it->targets + begin,
+           count * sizeof(uint32_t));
     if (list->weight_bytes > 0)
         memcpy(chunk + weights_at(at->it) + at->edges * list->weight_bytes,
-               (const char *)list->weights + begin * list->weight_bytes,
-               count * list->weight_bytes);
+               at->it->weights + begin * list->weight_bytes, count * list->weight_bytes);
 }
 
 static void take_vertex(cursor *at, uint32_t v)
@@ -156,7 +162,8 @@ static void cut_slices(const td_streaming_job *job, uint32_t s, extract *extract
     uint64_t step = (UINT64_C(1) << list->shift) / SLICES;
     for (; first < end; first += step)
         extracts[(*count)++] = (extract){.subgraph = s, .numbered = job->work == TD_WORK_SWEEP, .first = first,
-                                         .end = first + step < end ? first + step : end};
+                                         .end = first + step < end ? first + step : end, .targets = list->targets,
+                                         .weights = list->weights};
 }
 
 /* Assigns positions from `at` on to extracts; returns how many fit. */
@@ -273,6 +280,91 @@ static td_status send_chunk(struct td_extracting *self, int chunk)
     return td_stream_notify(job->gpu.stream, on_done, self, (uint64_t)chunk);
 }
 
+/* Memory nodes (nodes.c). Extracts are assigned to nodes before workers start, so that the counters do not depend on
+ * timing: each to the node that would have filled it first, given the bytes that its workers already have. A byte of
+ * another node takes as long as REMOTE of the own. */
+static const double REMOTE = 2;
+
+typedef struct on_nodes {
+    extraction *all;
+    uint32_t count;
+    _Atomic uint32_t next[TD_NUMA_NODES]; /* the first extract that no worker of the node has looked at */
+} on_nodes;
+
+static void count_workers(const td_numa *numa, int workers, double out[TD_NUMA_NODES])
+{
+    for (int n = 0; n < numa->nodes; n++) out[n] = 0;
+    for (int w = 0; w < workers; w++) out[td_numa_node(numa, w, workers)]++;
+}
+
+static void assign_node(struct td_extracting *self, extract *it, const double *workers, double *load)
+{
+    const td_streaming_graph *layout = self->job->layout;
+    const td_link_list *list = self->job->crossing;
+    double bytes = (double)(it->edges * td_link_edge_bytes(list)), best = 0, added = 0;
+    int home = td_streaming_home(&layout->nodes, it->subgraph);
+    bool local = false;
+    it->node = -1;
+    for (int i = 0; i < layout->nodes.count; i++) {
+        int n = (home + i) % layout->nodes.count; /* the home wins ties */
+        const uint32_t *targets;
+        const char *weights;
+        bool near = td_streaming_nearest(layout, list, it->subgraph, n, &targets, &weights);
+        double cost = near ? bytes : REMOTE * bytes, end = (load[n] + cost) / workers[n];
+        if (workers[n] == 0 || (it->node >= 0 && end >= best)) continue;
+        it->node = n;
+        it->targets = targets;
+        it->weights = weights;
+        local = near;
+        best = end;
+        added = cost;
+    }
+    load[it->node] += added;
+    *(local ? &self->local : &self->remote) += (uint64_t)bytes;
+}
+
+static td_status fill_own(void *context, int worker, int workers)
+{
+    on_nodes *self = context;
+    const td_numa *numa = td_numa_here();
+    int node = td_numa_node(numa, worker, workers);
+    td_status status = TD_OK;
+    cpu_set_t before;
+    if (worker == 0) td_numa_visit(numa, worker, workers, &before); /* the others are bound */
+    for (uint32_t i; status == TD_OK && (i = self->next[node]++) < self->count;) {
+        extract *it = &self->all->extracts[i];
+        if (it->node != node || it->parts == 0) continue;
+        status = td_cancel_check();
+        if (status == TD_OK) go_through(self->all, it);
+    }
+    if (worker == 0) td_numa_leave(numa, &before);
+    return status;
+}
+
+static td_status fill_on_nodes(struct td_extracting *self, extraction *all)
+{
+    double workers[TD_NUMA_NODES], load[TD_NUMA_NODES] = {0};
+    td_pool *pool = self->job->gpu.options->pool;
+    on_nodes work = {.all = all, .count = self->fit};
+    count_workers(td_numa_here(), td_pool_threads(pool), workers);
+    for (uint32_t i = 0; i < self->fit; i++) assign_node(self, &all->extracts[i], workers, load);
+    return td_pool_run(pool, fill_own, &work);
+}
+
+static td_status fill_extracts(struct td_extracting *self, extraction *all)
+{
+    const td_streaming_nodes *nodes = &self->job->layout->nodes;
+    self->local = self->remote = 0;
+    if (nodes->count > 1 && nodes->homes && self->job->crossing == &self->job->layout->lists[0])
+        return fill_on_nodes(self, all);
+    for (uint32_t i = 0; i < self->fit && nodes->count > 1; i++) { /* every node has so many of the pages */
+        uint64_t bytes = all->extracts[i].edges * td_link_edge_bytes(all->list);
+        self->local += bytes / (uint64_t)nodes->count;
+        self->remote += bytes - bytes / (uint64_t)nodes->count;
+    }
+    return td_pool_for(self->job->gpu.options->pool, self->fit, 1, work_on, all);
+}
+
 /* The task: workers count the useful edges, the first time, and fill a chunk. */
 static td_status fill_chunk(void *context, uint64_t *time)
 {
@@ -286,7 +378,7 @@ static td_status fill_chunk(void *context, uint64_t *time)
     all.extracts += self->done;
     all.chunk = job->layout->staging[self->chunk];
     all.fills = true;
-    TD_CHECK(td_pool_for(job->gpu.options->pool, self->fit, 1, work_on, &all));
+    TD_CHECK(fill_extracts(self, &all));
     for (uint32_t i = 0; i < self->fit; i++) bytes += all.extracts[i].bytes;
     self->bytes[self->chunk] = bytes;
     *time = td_device_host_until(job->gpu.device, self->began, bytes);
@@ -315,6 +407,8 @@ static void on_filled(void *context, td_status status, uint64_t chunk)
     td_streaming_record_status(job, status);
     if (job->status != TD_OK) return;
     job->row->bytes_extracted += self->bytes[chunk];
+    job->row->bytes_local += self->local;
+    job->row->bytes_remote += self->remote;
     job->row->chunks_sent++;
     td_streaming_record_status(job, td_streaming_note_event(job, TD_LANE_WORKERS, "extract", UINT32_MAX, self->began,
                                              self->bytes[chunk]));

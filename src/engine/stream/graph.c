@@ -66,6 +66,7 @@ static void free_lists(td_streaming_graph *layout)
     td_device_free(layout->device, layout->window);
     layout->window = NULL;
     free_chunks(layout);
+    td_streaming_free_places(layout);
     td_streaming_free_survivors(layout);
     layout->prepared_read = 0;
 }
@@ -250,6 +251,7 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
     TD_CHECK(find_host_list(self, list, from, shape));
+    if (list == &self->layout->lists[0]) TD_CHECK(td_streaming_place(self, shape)); /* pinned pages do not move */
     if (!self->gpu.memory.measures) pin_list(self->layout, list);
     TD_CHECK(cut_subgraphs(self, list));
     bool read = self->gpu.memory.measures ? shape->prepared != 0 : list->compressed != NULL;

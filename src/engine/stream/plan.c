@@ -79,14 +79,16 @@ static bool uses_prefix(const request *self)
     return self->kernels->samples || (self->pushes && !levels);
 }
 
-/* Whether so many more bytes take at most half of the free host memory. */
-static bool host_has(const request *self, uint64_t bytes)
+static uint64_t half_of_free(uint64_t cached)
 {
     if (self->prepared) return true;
     td_memory_stats memory = td_memory();
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
-    return bytes <= ((memory.budget > 0 ? left : td_machine_memory_free()) + self->cached) / 2;
+    return ((memory.budget > 0 ? left : td_machine_memory_free()) + cached) / 2;
 }
+
+/* Whether so many more bytes take at most half of the free host memory. */
+static bool host_has(const request *self, uint64_t bytes) { return bytes <= half_of_free(self->cached); }
 
 static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
 {
@@ -217,6 +219,20 @@ static td_status spend(const request *self, td_streaming_shape *shape, uint64_t 
     return TD_OK;
 }
 
+/* Memory nodes matter to extraction alone. */
+static td_status choose_places(const td_run_options *options, td_streaming_shape *shape, uint64_t cached, uint64_t edge,
+                               uint64_t list_edges)
+{
+    double wanted;
+    uint64_t taken;
+    TD_CHECK(td_settings_number(options->settings, "stream", td_streaming_settings, "duplicate", &wanted));
+    if (shape->chunks > 0) shape->nodes = td_streaming_choose_nodes(options->settings);
+    if (shape->nodes == TD_PLACE_HOME)
+        shape->duplicate = td_streaming_fit_duplicates(td_numa_here(), list_edges, shape->slot_edges, edge, wanted,
+                                                       half_of_free(cached), &taken);
+    return TD_OK;
+}
+
 /* Which adjacency the run pushes along and which it pulls along. */
 static void choose_lists(const request *self, const td_graph *graph, const td_run_options *options,
                          td_streaming_shape *shape)
@@ -320,6 +336,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
         td_refusal_set(&refusal);
     }
     TD_CHECK(status);
+    TD_CHECK(choose_places(options, shape, self.cached, out->edge_bytes, need.list_edges));
     if (shape->prefix_bytes == 0) shape->light = 0;
     if (shape->prefix_bytes == 0 && self.list_order == 0 && shape->weight_bits == 0) shape->order = TD_LISTS_STORED;
     if (self.prepared) td_streaming_find_prepared(graph, shape);

@@ -9,7 +9,7 @@
 enum {
     SET_VARIANT, SET_SUBGRAPH, SET_RULES, SET_ALPHA, SET_BETA, SET_LOW, SET_LEVELS, SET_REPEATS, SET_PREFIX,
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
-    SET_PACK, SET_ACTIVITY, SET_PREPARED, SET_KCORE, SETTINGS,
+    SET_PACK, SET_ACTIVITY, SET_PREPARED, SET_KCORE, SET_NODES, SET_DUPLICATE, SETTINGS,
 };
 
 const td_setting td_streaming_settings[] = {
@@ -77,6 +77,13 @@ const td_setting td_streaming_settings[] = {
     [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, 0, 0, 0, "levels|peel",
                    "kcore. levels: a launch for every level, then rounds along whole lists; peel: all levels in one "
                    "launch, along the resident prefix and, read from host memory, the rest of the lists"},
+    [SET_NODES] = {"nodes", TD_SETTING_CHOICE, TD_PLACE_AUTO, 0, 0, "auto|off|interleave|home",
+                   "hosts with several memory nodes. home: every subgraph is on one node, whose workers extract its "
+                   "useful edges; interleave: pages of the lists are interleaved over the nodes, and any worker "
+                   "extracts; off: lists stay where they are; auto: home with variant=scaph, otherwise off"},
+    [SET_DUPLICATE] = {"duplicate", TD_SETTING_NUMBER, 0.25, 0, 1, NULL,
+                       "nodes=home: share of every node's subgraphs that is duplicated on the other nodes, whose workers "
+                       "then extract them too; halved until the duplicates take at most half of the free host memory"},
     [SETTINGS] = {0},
 };
 
@@ -95,7 +102,7 @@ bool td_streaming_uses_in(const td_program *program, td_mode mode, const char *s
     if (changes && (strcmp(setting, "small") == 0 || strcmp(setting, "levels") == 0 || strcmp(setting, "repeats") == 0))
         return false; /* a round of changes processes every subgraph once */
     if (strcmp(setting, "rules") == 0 || strcmp(setting, "alpha") == 0 || strcmp(setting, "beta") == 0 ||
-        strcmp(setting, "low") == 0)
+        strcmp(setting, "low") == 0 || strcmp(setting, "nodes") == 0 || strcmp(setting, "duplicate") == 0)
         return !gas || pushes; /* accumulating programs: every edge is useful */
     if (strcmp(setting, "direction") == 0) return k->first_hit;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
@@ -146,7 +153,7 @@ const char *td_streaming_why_once(const td_program *program, const td_run_option
 static td_status check_activity(const td_program *program, const td_run_options *options)
 {
     static const char *const active[] = {"rules", "alpha", "beta", "low", "levels", "repeats", "high_degree", "prefix",
-                                         "list_order"};
+                                         "list_order", "nodes", "duplicate"};
     const td_cpu_kernels *k = program->cpu;
     bool gathers = program->info->kind == TD_KIND_GAS && !k->fused &&
                    !td_streaming_pushes_changes(program, options->mode) &&
@@ -224,6 +231,27 @@ static td_status check_variant(const td_program *program, const td_run_options *
                                     program->info->name, reason));
 }
 
+td_streaming_placement td_streaming_choose_nodes(const td_settings *settings)
+{
+    double variant = TD_STREAMING_FULL, nodes = TD_PLACE_AUTO;
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "variant", &variant);
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "nodes", &nodes);
+    if (td_numa_here()->nodes == 1) return TD_PLACE_OFF;
+    if (nodes != TD_PLACE_AUTO) return (td_streaming_placement)nodes;
+    return variant == TD_STREAMING_SCAPH ? TD_PLACE_HOME : TD_PLACE_OFF;
+}
+
+static td_status check_nodes(const td_run_options *options)
+{
+    bool given = td_settings_given(options->settings, "stream.nodes");
+    bool share = td_settings_given(options->settings, "stream.duplicate");
+    if ((given || share) && td_numa_here()->nodes == 1)
+        return td_see("stream", td_fail(TD_USAGE, "stream.%s changes nothing on a machine with one memory node; leave it "
+                                        "out", given ? "nodes" : "duplicate"));
+    if (!share || td_streaming_choose_nodes(options->settings) == TD_PLACE_HOME) return TD_OK;
+    return td_see("stream", td_fail(TD_USAGE, "stream.duplicate changes nothing without stream.nodes=home"));
+}
+
 static td_status check_mode(const td_run_options *options, const td_program *program)
 {
     for (uint64_t i = 0; options->settings != NULL && i < options->settings->count; i++) {
@@ -276,6 +304,8 @@ static const condition conditions[] = {
     {"kcore", IN_FULL, false, "stream.variant=full"},
     {"delta", IN_OTHERS, false, "every stream.variant but scaph, which has no buckets"},
     {"direction", IN_OTHERS, false, "every stream.variant but scaph, which pushes"},
+    {"nodes", IN_FULL | IN_LVSP | IN_SCAPH, false, "stream.variant=full, lvsp and scaph, which extract edges"},
+    {"duplicate", IN_FULL | IN_LVSP | IN_SCAPH, false, "stream.nodes=home"},
 };
 
 static const condition *condition_of(const char *name)
@@ -347,6 +377,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
     TD_CHECK(check_levels(program, options));
     TD_CHECK(check_kcore(program, options));
     TD_CHECK(check_activity(program, options));
+    TD_CHECK(check_nodes(options));
     return check_mode(options, program);
 }
 

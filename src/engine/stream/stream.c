@@ -357,6 +357,15 @@ static td_status plan_stream(td_plan *plan)
     td_plan_count(plan, "chunks", self->shape.chunks);
     td_plan_count(plan, "prefix_bytes", self->shape.prefix_bytes);
     td_plan_count(plan, "survivor_edges", self->shape.survivor_edges);
+    if (self->shape.nodes == TD_PLACE_HOME || self->shape.nodes == TD_PLACE_INTERLEAVE)
+        td_plan_count(plan, "memory_nodes", (uint64_t)td_numa_here()->nodes);
+    if (self->shape.duplicate > 0) {
+        uint64_t bytes;
+        uint64_t edges = plan->graph->edges * (self->shape.both ? 2 : 1);
+        (void)td_streaming_fit_duplicates(td_numa_here(), edges, self->shape.slot_edges, need->edge_bytes,
+                                          self->shape.duplicate, UINT64_MAX, &bytes);
+        td_plan_count(plan, "duplicate_bytes", bytes);
+    }
     td_plan_count(plan, "subgraph_bytes", self->shape.slot_edges * need->edge_bytes);
     return TD_OK;
 }
@@ -402,6 +411,10 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
     bool apart = bytes > td_plan_counter(plan, "subgraph_edges") * sizeof(uint32_t);
     if (strcmp(entry->name, "pack") == 0) return apart || plan->graph->weights == TD_WEIGHT_NONE;
     if (strcmp(entry->name, "subgraph") == 0) return (double)bytes;
+    if (strcmp(entry->name, "nodes") == 0 && td_plan_counter(plan, "memory_nodes") == 0) return TD_PLACE_OFF;
+    if (strcmp(entry->name, "nodes") == 0 && number == TD_PLACE_AUTO) return TD_PLACE_HOME;
+    if (strcmp(entry->name, "duplicate") == 0 && plan->engine == &td_stream_engine)
+        return ((const streaming_plan *)plan->shape)->shape.duplicate;
     if (strcmp(entry->name, "prefix") == 0)
         return (double)td_plan_counter(plan, "prefix_bytes") / (double)plan->device_graph_bytes;
     return number;
@@ -411,7 +424,7 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
 static const td_column columns[] = {
     COLUMN(U32, subgraphs_resident), COLUMN(U32, subgraphs_whole), COLUMN(U32, subgraphs_extracted),
     COLUMN(U32, subgraphs_direct), COLUMN(U64, bytes_whole), COLUMN(U64, bytes_extracted), COLUMN(U64, bytes_direct),
-    COLUMN(U64, bytes_useful), COLUMN(REAL, useful_over_moved), COLUMN(U32, rounds), COLUMN(U32, evictions),
+    COLUMN(U64, bytes_useful), COLUMN(U64, bytes_local), COLUMN(U64, bytes_remote), COLUMN(REAL, useful_over_moved), COLUMN(U32, rounds), COLUMN(U32, evictions),
     COLUMN(U32, chunks_sent), COLUMN(U32, levels), COLUMN(REAL, queue_seconds), COLUMN(REAL, bitmap_seconds),
     COLUMN(REAL, copy_seconds), COLUMN(REAL, compute_seconds), COLUMN(REAL, both_seconds), {0},
 };

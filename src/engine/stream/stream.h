@@ -7,12 +7,13 @@
  *
  * Files: settings.c settings; plan.c memory; stream.c set-up and run; graph.c lists, slots and chunks; prefix.c
  * resident prefix; slots.c slots and their levels; value.c transfer modes; cross.c one iteration across the link;
- * extract.c extraction; rounds.c, pull.c, differences.c, changes.c and sweep.c schedules; hook.c reprocessing of
+ * extract.c extraction; nodes.c memory nodes of the host; rounds.c, pull.c, differences.c, changes.c and sweep.c schedules; hook.c reprocessing of
  * forests; survivors.c edges that sweeps collect on the device; pack.c packed edge words; decompress.c compressed
  * targets; prepared.c lists that lie beside the graph. */
 #ifndef TD_ENGINE_STREAM_STREAM_H
 #define TD_ENGINE_STREAM_STREAM_H
 
+#include "base/numa.h"
 #include "base/task.h"
 #include "engine/engine.h"
 #include "gpu/bytes.h"
@@ -31,6 +32,12 @@ typedef enum td_streaming_low { TD_LOW_AUTO, TD_LOW_EXTRACT, TD_LOW_DIRECT, TD_L
 /* Whether whole subgraphs cross with compressed targets. */
 typedef enum td_streaming_compression { TD_COMPRESS_NO, TD_COMPRESS_YES, TD_COMPRESS_ASKED } td_streaming_compression;
 
+/* Where extraction finds the lists on a host with several memory nodes (nodes.c): wherever they are; interleaved by pages;
+ * every subgraph on one node, its home. */
+typedef enum td_streaming_placement {
+    TD_PLACE_AUTO, TD_PLACE_OFF, TD_PLACE_INTERLEAVE, TD_PLACE_HOME,
+} td_streaming_placement;
+
 /* The lists, and the device memory for edges, that a run needs. The cached layout of the previous run is reused if its
  * shape is the same. */
 typedef struct td_streaming_shape {
@@ -38,6 +45,7 @@ typedef struct td_streaming_shape {
     uint32_t weighted, both;      /* weights are transferred; out- and in-list of a vertex form one list */
     uint32_t pushes, pulls;       /* lists to push along; lists to pull along */
     uint32_t pulls_prefix;        /* if there are two lists: the resident prefix is of the pull list */
+    uint32_t nodes;               /* td_streaming_placement of the push list */
     uint32_t upper;               /* only edges to higher vertex numbers count (symmetric graphs, mst) */
     uint64_t slot_edges, slots;   /* edges of a subgraph; slots on the device */
     uint64_t chunks;              /* chunks for extracted lists, each of a subgraph's bytes */
@@ -49,7 +57,19 @@ typedef struct td_streaming_shape {
     double light;                 /* edges below this weight are light; 0: no distinction */
     uint64_t prepared;            /* bit i: lists[i] are read from the file beside the graph (prepared.c) */
     uint64_t prepared_words;      /* words of the prepared compressed targets */
+    double duplicate;             /* share of a memory node's subgraphs that the other nodes have a copy of */
 } td_streaming_shape;
+
+/* The push list on the memory nodes of the host. Subgraphs first[n] .. first[n + 1] - 1 have their home on node n; of each
+ * node's subgraphs a share is duplicated on all others, evenly spaced. */
+typedef struct td_streaming_nodes {
+    int count;                    /* 0: lists are not placed */
+    bool homes;                   /* otherwise pages are interleaved */
+    bool holds[TD_NUMA_NODES];    /* the node has memory */
+    double share;
+    uint32_t first[TD_NUMA_NODES + 1];
+    char *copies[TD_NUMA_NODES];  /* on every node: the duplicates of the others' subgraphs, targets and weights */
+} td_streaming_nodes;
 
 /* The layout that is cached between runs of one graph. */
 typedef struct td_streaming_graph {
@@ -65,6 +85,7 @@ typedef struct td_streaming_graph {
     uint32_t *window;             /* device memory into which a subgraph's compressed targets are expanded */
     void *chunk[2], *staging[2];  /* extracted lists: on the device, at the host */
     bool chunk_pinned[2], warned_unpinned;
+    td_streaming_nodes nodes;
     td_gpu_extract *table[2], *device_table[2]; /* positions of the extracted lists in a chunk */
     td_gpu_edge *survivors, *scratch; /* survivors of sweeps, and the buffer for their compaction (survivors.c) */
     td_gpu_edge *light;           /* at the host: the light edges, which become the first survivors */
@@ -195,6 +216,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
 /* Whether a setting has an effect, given the variant and the rules. */
 bool td_streaming_applies(const td_settings *settings, const char *name);
 const char *td_streaming_when(const char *name); /* of a setting that has a condition */
+td_streaming_placement td_streaming_choose_nodes(const td_settings *settings); /* on this machine */
 
 /* plan.c: states the memory of a run and divides the device memory for edges. A refusal states the minimum. */
 typedef struct td_streaming_bytes {
@@ -312,6 +334,17 @@ td_status td_streaming_fetch_active(td_streaming_job *self);
 td_status td_streaming_start_extraction(td_streaming_job *self);
 bool td_streaming_is_extracting(const td_streaming_job *self);
 void td_streaming_end_extraction(td_streaming_job *self); /* waits for the workers if the extraction was aborted */
+
+/* nodes.c. Places the push list, and declares and makes its duplicates. */
+td_status td_streaming_place(td_streaming_job *self, const td_streaming_shape *shape);
+void td_streaming_free_places(td_streaming_graph *layout);
+/* The share of subgraphs, at most `wanted`, whose duplicates take at most that many bytes; *taken: their bytes. */
+double td_streaming_fit_duplicates(const td_numa *numa, uint64_t list_edges, uint64_t slot_edges, uint64_t edge_bytes,
+                                   double wanted, uint64_t most, uint64_t *taken);
+/* The node that has a subgraph; where a worker of `node` reads it: addresses that edge 0 would have. False: remote. */
+int td_streaming_home(const td_streaming_nodes *nodes, uint32_t subgraph);
+bool td_streaming_nearest(const td_streaming_graph *layout, const td_link_list *list, uint32_t subgraph, int node,
+                          const uint32_t **targets, const char **weights);
 
 /* The schedules. */
 td_status td_streaming_rounds(td_streaming_job *self);
