@@ -13,7 +13,7 @@
 enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* pieces of a pulled page; minimum edges of a piece */
 enum {
     SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES,
-    SET_HUGE_PAGES,
+    SET_HUGE_PAGES, SET_SURVIVORS,
     SETTINGS,
 };
 
@@ -37,6 +37,9 @@ const td_setting td_cpu_settings[] = {
                      "wcc: edges of every vertex that are sampled to find the largest component, which later sweeps "
                      "skip (Afforest); 0: no sample"},
     [SET_HUGE_PAGES] = {"huge_pages", TD_SETTING_CHOICE, 0, 0, 0, "on|off", "large arrays in huge pages"},
+    [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                       "mst: light edges are swept first, and later sweeps visit only edges that still join two "
+                       "components (Filter-Kruskal)"},
     [SETTINGS] = {0},
 };
 
@@ -400,6 +403,7 @@ static td_status read_settings(td_cpu_job *job)
     job->defer_sinks = set[SET_SINKS] == 1;
     job->samples = (int)set[SET_SAMPLES];
     job->piece_edges = (uint64_t)set[SET_PIECE];
+    job->collects_survivors = set[SET_SURVIVORS] == 0 && job->kernels->light_first && !job->has_limit;
     if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
         return td_fail(TD_USAGE,
                        "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and "
@@ -435,6 +439,8 @@ void td_cpu_job_close(td_cpu_job *job)
     td_free(job->high_degree_start);
     td_free(job->left);
     td_free(job->next_left);
+    td_free(job->survivors.edges);
+    td_free(job->survivors.counts);
     td_free(job->cuts);
     td_free(job->partials);
     td_free(job->tallies);
