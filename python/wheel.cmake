@@ -1,8 +1,10 @@
 # What `pip install .` puts into the wheel beside the Python sources: the shared library, without a version in its name.
 #
-# CUDA kernels only if asked for (TANDEM_WHEEL_CUDA=ON in the environment of pip), then for every GPU from Turing on.
+# CUDA kernels only if asked for (TANDEM_WHEEL_CUDA=ON in the environment of pip, or -Ccmake.define.TANDEM_CUDA=ON), then
+# for every GPU from Turing on, and PTX for later ones. In the cache: an ordinary variable would be lost when
+# scripts/cuda.cmake declares the cached one.
 if(NOT TANDEM_CUDA_ARCHS)
-  set(TANDEM_CUDA_ARCHS "75-real;80-real;86-real;89-real;90-real;100")
+  set(TANDEM_CUDA_ARCHS "75-real;80-real;86-real;89-real;90-real;100" CACHE STRING "GPU architectures of the wheel" FORCE)
 endif()
 
 # Tests package a library that is built already: -Ccmake.define.TANDEM_PREBUILT=build/libtandem.so

@@ -84,6 +84,19 @@ td_status td_cpu_declare_kept(td_cpu_job *job, td_cpu_memory *memory);
 td_status td_cpu_keep_lists(td_cpu_job *job);
 td_status td_cpu_finish_sinks(td_cpu_job *job);
 
+/* Sweeps over survivors (survivors.c): whether they fit beside so many bytes more; declares them; sweeps until nothing
+ * changes, or leaves *again true if they do not fit. */
+bool td_cpu_choose_survivors(td_cpu_job *job, uint64_t bytes);
+td_status td_cpu_declare_survivors(td_cpu_job *job, td_cpu_memory *memory);
+td_status td_cpu_sweep_survivors(td_cpu_job *job, bool *again);
+
+/* Sweeps all lists once; *again: whether another sweep is needed. */
+td_status td_cpu_sweep_lists(td_cpu_job *job, bool *again);
+
+/* Ends a sweep: vertices hook, the forest grows, a row is added, a checkpoint is written if one is due. *again: whether
+ * the same edges need another sweep; `last`: the run has converged if they do not (sweep.c). */
+td_status td_cpu_end_sweep(td_cpu_job *job, td_row *row, uint64_t began, bool last, bool *again);
+
 /* The schedules (rounds.c, bucket.c, sweep.c). */
 td_status td_cpu_rounds(td_cpu_job *job);
 td_status td_cpu_peel(td_cpu_job *job);

@@ -14,7 +14,7 @@
 enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* pieces of a pulled page; minimum edges of a piece */
 enum {
     SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES,
-    SET_HUGE_PAGES, SET_BATCH,
+    SET_HUGE_PAGES, SET_BATCH, SET_SURVIVORS,
     SETTINGS,
 };
 
@@ -41,6 +41,9 @@ const td_setting td_cpu_settings[] = {
     [SET_BATCH] = {"batch", TD_SETTING_CHOICE, TD_BATCH_AUTO, 0, 0, "single|auto|bits",
                    "bfs from many sources ({sources}). single: one after another; bits: up to 64 at once, a bit each; "
                    "auto: bits, until a search shows that its sources share too little"},
+    [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
+                       "mst: light edges are swept first, and later sweeps visit only edges that still join two "
+                       "components (Filter-Kruskal)"},
     [SETTINGS] = {0},
 };
 
@@ -379,6 +382,7 @@ static td_status read_settings(td_cpu_job *job)
     job->defer_sinks = set[SET_SINKS] == 1;
     job->samples = (int)set[SET_SAMPLES];
     job->piece_edges = (uint64_t)set[SET_PIECE];
+    job->collects_survivors = set[SET_SURVIVORS] == 0 && job->kernels->light_first && !job->has_limit;
     if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
         return td_fail(TD_USAGE,
                        "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and "
@@ -424,6 +428,8 @@ void td_cpu_job_close(td_cpu_job *job)
     td_free(job->high_degree_start);
     td_free(job->left);
     td_free(job->next_left);
+    td_free(job->survivors.edges);
+    td_free(job->survivors.counts);
     td_free(job->cuts);
     td_free(job->partials);
     td_free(job->tallies);

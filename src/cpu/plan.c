@@ -13,6 +13,7 @@ bool td_cpu_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "batch") == 0) return k->bits != NULL;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
+    if (strcmp(setting, "survivors") == 0) return k->light_first;
     return strcmp(setting, "samples") != 0 || k->samples;
 }
 
@@ -67,6 +68,7 @@ td_status td_cpu_bytes(const td_program *program, const td_graph *graph, const t
     TD_CHECK(td_cpu_declare_arrays(&job, &memory));
     TD_CHECK(measure_schedule(&job, &memory));
     TD_CHECK(measure_results(&job, &memory));
+    if (td_cpu_choose_survivors(&job, memory.bytes)) TD_CHECK(td_cpu_declare_survivors(&job, &memory));
     *bytes = memory.bytes;
     return TD_OK;
 }

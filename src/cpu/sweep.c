@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "run/checkpoint_file.h"
 #include "run/sweep.h"
 
 #include <string.h>
@@ -78,30 +79,40 @@ td_status td_cpu_collect_edges(td_cpu_job *job)
     return td_cpu_step(job, job->kernels->reset, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices, NULL);
 }
 
-td_status td_cpu_sweep(td_cpu_job *job)
+td_status td_cpu_end_sweep(td_cpu_job *job, td_row *row, uint64_t began, bool last, bool *again)
 {
     uint64_t total = 0;
+    bool ends_round = td_state_ends_round(job->run, job->context.iteration + 1);
+    if (ends_round) TD_CHECK(vertex_steps(job, &total)); /* within a round vertices have nothing to do */
+    *again = job->kernels->again(job, total);
+    if (ends_round && job->kernels->edge != NULL) TD_CHECK(td_cpu_collect_edges(job));
+    TD_CHECK(td_cpu_end_iteration(job, row, began));
+    job->run->converged = last && !*again;
+    return checkpoint(job);
+}
+
+td_status td_cpu_sweep_lists(td_cpu_job *job, bool *again)
+{
+    uint64_t began = td_clock_ns();
     td_cpu_tally sum;
-    uint32_t vertices = job->graph->vertices;
+    job->high_degree_count = 0;
+    TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
+    TD_CHECK(td_cpu_high_degree_step(job, job->kernels->sweep_high_degree, &sum));
+    td_row row = {.direction = "sweep", .active_vertices = job->graph->vertices, .active_edges = sum.edges,
+                  .edges = sum.edges};
+    return td_cpu_end_sweep(job, &row, began, true, again);
+}
+
+td_status td_cpu_sweep(td_cpu_job *job)
+{
+    td_cpu_tally sum;
     TD_CHECK(td_cpu_make_high_degree_list(job));
     TD_CHECK(td_cpu_declare_forest(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_init(job, &sum));
-    if (job->kernels->samples && job->samples > 0 && vertices > 0)
+    if (job->kernels->samples && job->samples > 0 && job->graph->vertices > 0)
         TD_CHECK(job->resumed ? exclude_largest(job) : sample(job));
     bool again = true;
-    while (again && !(job->has_limit && job->context.iteration >= job->limit)) {
-        uint64_t began = td_clock_ns();
-        job->high_degree_count = 0;
-        TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
-        TD_CHECK(td_cpu_high_degree_step(job, job->kernels->sweep_high_degree, &sum));
-        td_row row = {.direction = "sweep", .active_vertices = vertices, .active_edges = sum.edges,
-                            .edges = sum.edges};
-        TD_CHECK(vertex_steps(job, &total));
-        again = job->kernels->again(job, total);
-        if (job->kernels->edge != NULL) TD_CHECK(td_cpu_collect_edges(job));
-        TD_CHECK(td_cpu_end_iteration(job, &row, began));
-        job->run->converged = !again;
-        TD_CHECK(checkpoint(job));
-    }
+    if (td_cpu_choose_survivors(job, 0)) TD_CHECK(td_cpu_sweep_survivors(job, &again));
+    while (again && !(job->has_limit && job->context.iteration >= job->limit)) TD_CHECK(td_cpu_sweep_lists(job, &again));
     return TD_OK;
 }

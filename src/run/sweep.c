@@ -31,6 +31,17 @@ uint32_t td_sweep_commonest(uint32_t *labels, uint64_t count)
     return best;
 }
 
+uint32_t td_sweep_ordered_weight(const td_graph *graph, const void *weights, uint64_t e)
+{
+    switch (weights == NULL ? TD_WEIGHT_NONE : graph->weights) {
+    case TD_WEIGHT_U8: return ((const uint8_t *)weights)[e];
+    case TD_WEIGHT_U16: return ((const uint16_t *)weights)[e];
+    case TD_WEIGHT_U32: return ((const uint32_t *)weights)[e];
+    case TD_WEIGHT_F32: return td_ordered_bits(((const float *)weights)[e]);
+    default: return 1;
+    }
+}
+
 /* Forests: every step is divided into ranges that depend on the data alone, and ranges are added in order. */
 
 enum { PARTS = 256 }; /* of the vertices, or of the edges */

@@ -10,6 +10,9 @@ uint32_t td_sweep_drawn(const td_graph *graph, uint64_t i);
 /* The most frequent label; sorts the labels. */
 uint32_t td_sweep_commonest(uint32_t *labels, uint64_t count);
 
+/* The weight of an edge of a list in ordered bits; `weights` are the list's, of the graph's kind, or NULL. */
+uint32_t td_sweep_ordered_weight(const td_graph *graph, const void *weights, uint64_t e);
+
 /* Adds an edge to the run's forest for every vertex for which `edge` has one (not UINT64_MAX), in the order of vertices. */
 typedef uint64_t (*td_sweep_edge_fn)(const void *context, uint32_t vertex);
 td_status td_sweep_collect(td_run *run, td_sweep_edge_fn edge, const void *context, td_pool *pool);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "run/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,7 @@ typedef struct picking {
 
 static uint32_t ordered_weight(const picking *self, uint64_t e)
 {
-    const void *weights = self->list->weights;
-    switch (weights == NULL ? TD_WEIGHT_NONE : self->graph->weights) {
-    case TD_WEIGHT_U8: return ((const uint8_t *)weights)[e];
-    case TD_WEIGHT_U16: return ((const uint16_t *)weights)[e];
-    case TD_WEIGHT_U32: return ((const uint32_t *)weights)[e];
-    case TD_WEIGHT_F32: return td_ordered_bits(((const float *)weights)[e]);
-    default: return 1;
-    }
+    return td_sweep_ordered_weight(self->graph, self->list->weights, e);
 }
 
 static td_status pick(void *context, uint64_t begin, uint64_t end, int worker)

@@ -113,10 +113,17 @@ static const td_cpu_bits_kernels bits_kernels[] = {
 #else
 #define TABLE_EDGES
 #endif
+#if PROGRAM_LIGHT_FIRST
+#define TABLE_SURVIVORS(kind) \
+    .collect = collect_##kind, .collect_high_degree = collect_high_degree_##kind, .survivors = survivors,
+#else
+#define TABLE_SURVIVORS(kind)
+#endif
 #define TABLE_KIND(kind)                                                                                    \
     .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE,                               \
     .light_first = PROGRAM_LIGHT_FIRST, .sweep = sweep_##kind, .sweep_high_degree = sweep_high_degree_##kind,           \
-    .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES
+    .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES                     \
+    TABLE_SURVIVORS(kind)
 #endif
 
 #define ROW(kind) {.value_bytes = sizeof(program_value), .view = PROGRAM_VIEW, .init = init, TABLE_KIND(kind)}

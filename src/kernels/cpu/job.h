@@ -9,6 +9,7 @@
 #include "base/share.h"
 #include "kernels/cpu/bits_job.h"
 #include "kernels/cpu/buckets.h"
+#include "kernels/cpu/survivors.h"
 #include "kernels/frontier.h"
 #include "kernels/program.h"
 #include "store/graph.h"
@@ -124,6 +125,8 @@ typedef struct td_cpu_job {
     int step;            /* of program_between */
     uint32_t left_out;   /* sweeps: the label that may be skipped */
     bool skipping;
+    bool collects_survivors;
+    td_survivors survivors;
     bool from_above;     /* symmetric graphs: all lists are scanned, but an edge is visited from its higher end only */
     struct td_buckets *buckets; /* one per worker */
     td_bucket high_degree_entries; /* entries of high-degree vertices, whose edges the workers share */
@@ -184,6 +187,9 @@ typedef struct td_cpu_kernels {
     td_cpu_kernel path_clears; /* units: TD_PATH_MIRRORS mirrors */
     td_cpu_kernel sweep;      /* units: 64 vertices */
     td_cpu_kernel sweep_high_degree; /* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel collect;    /* units: 64 vertices; survivors of the lists */
+    td_cpu_kernel collect_high_degree; /* units: 4096 edges of the high-degree vertices */
+    td_cpu_kernel survivors;  /* units: blocks of survivors */
     td_cpu_kernel sample;     /* units: 64 vertices */
     td_cpu_kernel between;    /* units: 64 vertices */
     td_cpu_kernel reset;      /* units: 64 vertices */

@@ -16,7 +16,43 @@ static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, u
     }
 }
 
-static void NAME(sweep)(td_cpu_job *job, int worker)
+#if PROGRAM_LIGHT_FIRST
+/* Collects the edges whose keys are asked for and whose ends have different labels. Few edges have, so the labels are
+ * read without waiting for one another. */
+static inline void NAME(collect_list)(td_cpu_job *job, td_survivor_box *box, const td_adjacency *list, uint32_t u,
+                                      uint64_t begin, uint64_t end)
+{
+    const void *weights = list->weights;
+    const program_value *values = job->values;
+    const uint32_t *targets = list->targets, bits = job->context.edge_bits, mine = program_label(values, u);
+    uint64_t low = job->survivors.low, keys = job->survivors.high - low;
+    uint32_t above = job->graph->symmetric ? u : 0;
+    bool every = !job->graph->symmetric;
+    (void)weights;
+    for (uint64_t e = begin; e < end; e++) {
+        uint32_t v = targets[e];
+        uint64_t key = (uint64_t)ORDERED_WEIGHT(weights, e) << bits | e;
+        if (!(v > above || every) || key - low >= keys || program_label(values, v) == mine) continue;
+        td_survivor_put(box, u, v, key);
+    }
+}
+#endif
+
+/* Visits a part of a list, or collects its survivors in the box. */
+TD_INLINE void NAME(sweep_list)(td_cpu_job *job, td_survivor_box *box, const td_adjacency *list, uint32_t u,
+                                uint64_t begin, uint64_t end)
+{
+#if PROGRAM_LIGHT_FIRST
+    if (box != NULL) {
+        NAME(collect_list)(job, box, list, u, begin, end);
+        return;
+    }
+#endif
+    (void)box;
+    NAME(visit_list)(job, list, u, begin, end);
+}
+
+TD_INLINE void NAME(sweep_lists)(td_cpu_job *job, int worker, td_survivor_box *box)
 {
     td_cpu_tally *tally = &job->tallies[worker];
     uint64_t begin, end;
@@ -34,14 +70,14 @@ static void NAME(sweep)(td_cpu_job *job, int worker)
                 uint64_t first = list->offsets[u], last = list->offsets[u + 1];
                 if (l == 0 && job->skipping)
                     first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
-                NAME(visit_list)(job, list, (uint32_t)u, first, last);
+                NAME(sweep_list)(job, box, list, (uint32_t)u, first, last);
                 tally->edges += last - first;
             }
         }
 }
 
-/* Visits the edges of all high-degree vertices, in equal pieces. */
-static void NAME(sweep_high_degree)(td_cpu_job *job, int worker)
+/* The same for the edges of all high-degree vertices, in equal pieces. */
+TD_INLINE void NAME(sweep_pieces)(td_cpu_job *job, int worker, td_survivor_box *box)
 {
     td_cpu_tally *tally = &job->tallies[worker];
     uint64_t begin, end;
@@ -57,13 +93,33 @@ static void NAME(sweep_high_degree)(td_cpu_job *job, int worker)
                 uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
                 uint64_t from = part.begin > base ? part.begin - base : 0, to = part.end > base ? part.end - base : 0;
                 to = to < length ? to : length;
-                if (from < to) NAME(visit_list)(job, list, u, first + from, first + to);
+                if (from < to) NAME(sweep_list)(job, box, list, u, first + from, first + to);
                 base += length;
             }
             tally->edges += part.end - part.begin;
         }
     }
 }
+
+static void NAME(sweep)(td_cpu_job *job, int worker) { NAME(sweep_lists)(job, worker, NULL); }
+
+static void NAME(sweep_high_degree)(td_cpu_job *job, int worker) { NAME(sweep_pieces)(job, worker, NULL); }
+
+#if PROGRAM_LIGHT_FIRST
+static void NAME(collect)(td_cpu_job *job, int worker)
+{
+    td_survivor_box box = {.into = &job->survivors};
+    NAME(sweep_lists)(job, worker, &box);
+    td_survivor_box_close(&box);
+}
+
+static void NAME(collect_high_degree)(td_cpu_job *job, int worker)
+{
+    td_survivor_box box = {.into = &job->survivors};
+    NAME(sweep_pieces)(job, worker, &box);
+    td_survivor_box_close(&box);
+}
+#endif
 
 /* Visits edge number `step` of every vertex. Prefetches in two stages: the edge, then the
  * value of its target. */
