@@ -81,14 +81,16 @@ static bool uses_prefix(const request *self)
 
 static uint64_t half_of_free(uint64_t cached)
 {
-    if (self->prepared) return true;
     td_memory_stats memory = td_memory();
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
     return ((memory.budget > 0 ? left : td_machine_memory_free()) + cached) / 2;
 }
 
-/* Whether so many more bytes take at most half of the free host memory. */
-static bool host_has(const request *self, uint64_t bytes) { return bytes <= half_of_free(self->cached); }
+/* Whether so many more bytes take at most half of the free host memory; prepared lists take none. */
+static bool host_has(const request *self, uint64_t bytes)
+{
+    return self->prepared || bytes <= half_of_free(self->cached);
+}
 
 static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
 {
