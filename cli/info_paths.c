@@ -122,7 +122,7 @@ void td_print_prepared(const char *path)
     td_prepared entry = {.size = sizeof entry};
     char bytes[TD_NUMBER_BYTES];
     for (int i = 0; td_prepared_find(path, i, &entry) == TD_OK; i++)
-        printf("%s%-14s %12s  %s\n", i == 0 ? "\nprepared\n" : "", entry.layout, td_format_size(bytes, entry.bytes),
+        printf("%s%-26s %10s  %s\n", i == 0 ? "\nprepared\n" : "", entry.layout, td_format_size(bytes, entry.bytes),
                entry.matches ? entry.key : "of another build of the graph, or damaged: prepare it again");
 }
 

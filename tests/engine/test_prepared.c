@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mapping.h"
+#include "engine/stream/stream.h"
 #include "layout/compressed.h"
 #include "layout/lists_file.h"
 #include "store/checks.h"
@@ -103,6 +104,31 @@ TEST(the_lists_of_a_prepared_graph_stay_in_its_file)
     check_memory(&td_stream_engine, graph, "sssp", true);
     td_graph_destroy(graph);
     td_session_destroy(session);
+}
+
+/* Beside lists in memory, prepared ones are a second copy, which must take no more than half of what is left; instead of
+ * lists in the file they need no more than those would. */
+TEST(prepared_lists_beside_the_graphs_own_must_fit_in_memory)
+{
+    static const shape larger = {14, true, false};
+    const td_program *program = program_of("wcc");
+    write_file("budget.tg", &larger);
+    td_graph *graphs[2] = {load_file("budget.tg")};
+    CHECK(prepare(graphs[0], &td_stream_engine, program, NULL));
+    CHECK_OK(td_packed_map_unchecked(&graphs[1], test_path("budget.tg"), NULL));
+    for (int mapped = 0; mapped < 2; mapped++) {
+        td_run_options options = {.gpu_edges = 0.25};
+        td_streaming_bytes bytes;
+        td_streaming_shape shape;
+        const td_graph *seen = td_graph_without_weights(graphs[mapped]);
+        td_memory_set_budget(td_memory().now + seen->edges * sizeof(uint32_t));
+        td_status status = td_streaming_plan(program, seen, &options, UINT64_C(1) << 40, &bytes, &shape);
+        td_memory_set_budget(0);
+        CHECK_OK(status);
+        CHECK_EQ(shape.order, mapped ? TD_LISTS_HOT : TD_LISTS_STORED);
+        CHECK_EQ(shape.prepared, mapped);
+        td_graph_destroy(graphs[mapped]);
+    }
 }
 
 static char last_warning[TD_MESSAGE_BYTES];

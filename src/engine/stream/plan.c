@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "store/checks.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,8 @@ typedef struct request {
     td_pool *pool;
     uint64_t workers;
     uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
-    bool prepared;      /* lists are read from files beside the graph, which take no more memory than its own */
+    bool prepared;      /* lists are read from files beside the graph */
+    bool spares;        /* and its own are not in memory, so that they take no more than those would */
     double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack,
         prepared_files;
 } request;
@@ -89,7 +91,7 @@ static uint64_t half_of_free(uint64_t cached)
 /* Whether so many more bytes take at most half of the free host memory; prepared lists take none. */
 static bool host_has(const request *self, uint64_t bytes)
 {
-    return self->prepared || bytes <= half_of_free(self->cached);
+    return self->spares || bytes <= half_of_free(self->cached);
 }
 
 static td_list_order choose_order(const request *self, const td_graph *graph, uint64_t copies)
@@ -259,7 +261,7 @@ static td_status read_plan(request *self, const td_program *program, const td_gr
 /* Decides the lists as if host memory and the GPU had room for all. */
 static void want_lists(request *self, const td_graph *graph, td_streaming_shape *shape)
 {
-    self->prepared = true;
+    self->spares = true;
     shape->slot_edges = TD_COMPRESS_GROUP;
     shape->order = choose_order(self, graph, 0);
     shape->compresses = choose_compression(self, 0);
@@ -310,6 +312,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->on_device = need.edges;
     if (out->all) return TD_OK;
     self.prepared = are_prepared(&self, graph, shape);
+    self.spares = self.prepared && td_checks_pending(graph, graph->out.targets);
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
     /* Any prefix needs the same arrays besides its edges. */
