@@ -275,7 +275,9 @@ static td_status load(job *self)
     end(&self->report.start);
     begin(&self->report.load);
     TD_CHECK(set_limit(self));
-    if (td_file_estimate(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
+    bool limited = self->settings->build.common.memory > 0; /* then every page counts: the plan's estimates serve */
+    if (!limited &&
+        td_file_estimate(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
         self->report.expected = self->expected;
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
     end(&self->report.load);

@@ -104,7 +104,7 @@ td_status td_case_check_host(const td_case *self, const td_plan_estimate *estima
 td_status td_case_host(const td_case *self, td_plan_estimate *out);
 
 /* Estimates of all engines, of which the planner chooses one (planner/choose.h). */
-enum { TD_MOST_ESTIMATES = 10, TD_MOST_ADVICE = 3, TD_ESTIMATE_TEXT = 192 };
+enum { TD_MOST_ESTIMATES = 8, TD_MOST_ADVICE = 2, TD_ESTIMATE_TEXT = 168 };
 
 struct td_estimates {
     td_plan_estimate rows[TD_MOST_ESTIMATES]; /* in the order of td_engines */

@@ -261,7 +261,7 @@ static td_status make(td_plan *plan, const char *engine)
     consider(plan, engine);
     TD_CHECK(make_with(plan, engine));
     td_estimates_choose(&plan->estimates, plan->engine);
-    snprintf(plan->estimates.why, sizeof plan->estimates.why, "%s", plan->why);
+    snprintf(plan->estimates.why, sizeof plan->estimates.why, "%.*s", TD_ESTIMATE_TEXT - 1, plan->why);
     return TD_OK;
 }
 
