@@ -1,5 +1,6 @@
-/* Decisions about a group whose vertices have been scanned: whether it may be final, which changes wait, whether its values
- * are to be multiplied. The host takes them after every launch, or a launch that runs rounds does (gpu/path_rounds.h). */
+/* Decisions about a group whose vertices have been scanned: whether it may be final, which changes wait, whether its
+ * values are to be multiplied. The host takes them after every launch, or a launch that runs rounds does
+ * (gpu/path_rounds.h). */
 #ifndef TD_KERNELS_PATH_DECIDE_H
 #define TD_KERNELS_PATH_DECIDE_H
 
@@ -29,8 +30,8 @@ TD_INLINE double td_path_tolerance(const td_path_rule *rule, const td_path_tally
     return least > rule->allowance ? least : rule->allowance;
 }
 
-/* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are powers
- * of two. Of a largest change: a part of it. */
+/* The threshold below which changes wait. Of a sum: the vertices above it hold a share of the changes; levels are
+ * powers of two. Of a largest change: a part of it. */
 TD_INLINE double td_path_threshold(const td_path_rule *rule, const td_path_tally *found, const double *levels)
 {
     double taken = 0, enough = rule->share * found->residual;
@@ -42,7 +43,7 @@ TD_INLINE double td_path_threshold(const td_path_rule *rule, const td_path_tally
     }
     int level = TD_PATH_LEVELS;
     while (level > 0 && taken < enough) taken += levels[--level];
-    return level > 0 ? nextafter(ldexp(1.0, level - TD_PATH_LEVELS), 0.0) : 0; /* changes above it, its level's first too */
+    return level > 0 ? nextafter(ldexp(1.0, level - TD_PATH_LEVELS), 0.0) : 0; /* above it, its level's first too */
 }
 
 /* Whether nearly all changes that the vertices want have one sign. Values y of a group want f(y) = o + A y, with o from

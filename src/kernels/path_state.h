@@ -81,8 +81,8 @@ typedef struct td_path_state {
     uint32_t *late, *late_count;        /* GPUs: vertices of TD_PATH_LATE edges and more that changed; 0: none has as many */
     uint32_t late_room;
     const uint32_t *home_partition;     /* GPUs, coarse marks: of a vertex, the partition of its home path */
-    bool coarse;                        /* GPUs: marks are those of partitions, all of whose paths are walked; `places` are
-                                         * partitions then */
+    bool coarse;                        /* GPUs: marks are those of partitions, all of whose paths are walked;
+                                         * `places` are partitions then */
     bool back;                          /* values flow both ways along an edge: a path is walked back too */
     bool all;                           /* scans measure vertices that nothing reads too */
     bool plain;                         /* no paths: vertices push along their lists */
@@ -106,7 +106,7 @@ typedef struct td_path_range {
     uint8_t cyclic, ranked, opens;
 } td_path_range;
 
-/* The counters of a round. Slots go round: a round reads its own, adds the one before to the total and clears the next. */
+/* The counters of a round. Slots go round: a round reads its own, adds the one before to the total, clears the next. */
 typedef struct td_path_slot {
     td_path_tally open, walk, scan[2];
     uint32_t next, late, late_open, pad;

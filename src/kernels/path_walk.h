@@ -221,7 +221,8 @@ PATH_FN void PATH_NAME(walk)(const td_path_state *s, const td_context *c, const 
 }
 
 /* Walks path number `path` of a partition. */
-PATH_FN void PATH_NAME(walk_path)(const td_path_state *s, const td_context *c, uint32_t k, uint32_t path, td_path_tally *t)
+PATH_FN void PATH_NAME(walk_path)(const td_path_state *s, const td_context *c, uint32_t k, uint32_t path,
+                                  td_path_tally *t)
 {
     const td_path_partition *of = &s->partition[k];
     uint32_t begin = s->starts[of->first_path + path],

@@ -16,8 +16,8 @@ static inline uint64_t counted(const td_run *run, const char *name)
 
 static inline td_run_options on_gpu(const char *program, const td_graph *graph)
 {
-    return (td_run_options){.engine = "paths", .devices = narrow_gpu(), .has_source = program_of(program)->info->needs_source,
-                            .source = busiest(graph)};
+    return (td_run_options){.engine = "paths", .devices = narrow_gpu(),
+                            .has_source = program_of(program)->info->needs_source, .source = busiest(graph)};
 }
 
 static inline td_run *run_on(const char *program, const td_graph *graph, const char *settings)

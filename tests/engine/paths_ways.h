@@ -12,11 +12,12 @@ static const char *const paths_settings[] = {
     "paths.share=1", "paths.share=0.01 paths.partition_edges=40",
 };
 /* Of GPUs, beside these. */
-static const char *const paths_gpu_settings[] = {"", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.loop=off",
-                                                 "paths.proxy=2 paths.pack=off", "paths.loop=off paths.proxy=2",
-                                                 "paths.streams=2 paths.batch_edges=40",
-                                                 "paths.streams=3 paths.batch_edges=100 paths.prefetch=off paths.proxy=1",
-                                                 "paths.streams=4 paths.batch_edges=64 paths.evict=oldest paths.steal=off"};
+static const char *const paths_gpu_settings[] = {
+    "", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.loop=off", "paths.proxy=2 paths.pack=off",
+    "paths.loop=off paths.proxy=2", "paths.streams=2 paths.batch_edges=40",
+    "paths.streams=3 paths.batch_edges=100 paths.prefetch=off paths.proxy=1",
+    "paths.streams=4 paths.batch_edges=64 paths.evict=oldest paths.steal=off",
+};
 enum {
     PATHS_SETTINGS = sizeof paths_settings / sizeof *paths_settings,
     PATHS_GPU_SETTINGS = sizeof paths_gpu_settings / sizeof *paths_gpu_settings,

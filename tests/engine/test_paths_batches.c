@@ -10,10 +10,11 @@
 TEST(batches_make_way_and_are_kept_where_they_can_be)
 {
     td_graph *graph = web(700);
-    td_run *few = run_on("pagerank", graph, SMALL "paths.streams=3"), *many = run_on("pagerank", graph, SMALL "paths.streams=64");
+    td_run *few = run_on("pagerank", graph, SMALL "paths.streams=3"),
+           *many = run_on("pagerank", graph, SMALL "paths.streams=64");
     printf("     %" PRIu64 " batches: %" PRIu64 " copied, %" PRIu64 " kept, %" PRIu64 " evictions, %" PRIu64 " bytes\n",
-           counted(few, "batches"), counted(few, "batches_copied"), counted(few, "batches_kept"), counted(few, "evictions"),
-           counted(few, "batch_bytes"));
+           counted(few, "batches"), counted(few, "batches_copied"), counted(few, "batches_kept"),
+           counted(few, "evictions"), counted(few, "batch_bytes"));
     CHECK(counted(few, "batches") > 3);
     CHECK(counted(few, "batches_copied") > counted(few, "batches"));
     CHECK(counted(few, "evictions") > 0);
@@ -60,8 +61,8 @@ TEST(the_batch_with_the_fewest_active_successors_makes_way)
     td_graph_destroy(graph);
 }
 
-/* A quarter of the edges on the GPU, of what each engine needs of them: a path crosses the link about once where nothing is
- * on a cycle, a list in every iteration. */
+/* A quarter of the edges on the GPU, of what each engine needs of them: a path crosses the link about once where
+ * nothing is on a cycle, a list in every iteration. */
 TEST(fewer_bytes_cross_the_link_than_in_the_stream_engine)
 {
     td_gen_spec spec = {.kind = "layered", .width = 60, .layers = 40, .degree = 5, .seed = 1, .rewire = -1};
@@ -100,7 +101,8 @@ TEST(memory_for_two_batches_is_enough)
         td_run_options options = within(programs[p], graph, all->device_peak / 8);
         CHECK_STATUS(try_run(&run, programs[p], graph, options, "paths.partition_edges=32"), TD_NO_MEMORY);
         options.gpu_memory = td_last_refusal()->needed;
-        printf("     %s: %" PRIu64 " bytes instead of %" PRIu64 "\n", programs[p], options.gpu_memory, all->device_peak);
+        printf("     %s: %" PRIu64 " bytes instead of %" PRIu64 "\n", programs[p], options.gpu_memory,
+               all->device_peak);
         CHECK(options.gpu_memory < all->device_peak);
         run = run_of(programs[p], graph, options, "paths.partition_edges=32");
         CHECK(counted(run, "evictions") > 0);

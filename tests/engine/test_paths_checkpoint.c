@@ -1,5 +1,5 @@
-/* Checkpoints of the paths engine: it goes on from what the cpu engine left, and the cpu engine from what it left, to the
- * answer of an undisturbed run. */
+/* Checkpoints of the paths engine: it goes on from what the cpu engine left, and the cpu engine from what it left, to
+ * the answer of an undisturbed run. */
 #include "engine/checkpoint_scene.h"
 
 typedef struct place {

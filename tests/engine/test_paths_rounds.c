@@ -18,8 +18,8 @@ static void compare(const char *program, const td_graph *graph, const char *sett
     char off[200];
     snprintf(off, sizeof off, "%s paths.loop=off", settings);
     td_run *with = run_on(program, graph, settings), *without = run_on(program, graph, off);
-    printf("     %s %s: %" PRIu64 " launches in %" PRIu64 " rounds; off %" PRIu64 " in %" PRIu64 "\n", program, settings,
-           with->launches, counted(with, "rounds"), without->launches, counted(without, "rounds"));
+    printf("     %s %s: %" PRIu64 " launches in %" PRIu64 " rounds; off %" PRIu64 " in %" PRIu64 "\n", program,
+           settings, with->launches, counted(with, "rounds"), without->launches, counted(without, "rounds"));
     CHECK(with->launches < without->launches);
     CHECK(counted(with, "rounds") > 0);
     compare_values(program, with, without);

@@ -1,6 +1,6 @@
-/* Rounds over paths at the host. A round visits the batches of a group that have marked partitions: first those that are
- * in slots, then by the number of their marked partitions. A visit walks a batch until nothing of it is marked, a few times
- * at most: what was copied is used as often as it can be. */
+/* Rounds over paths at the host. A round visits the batches of a group that have marked partitions: first those that
+ * are in slots, then by the number of their marked partitions. A visit walks a batch until nothing of it is marked, a
+ * few times at most: what was copied is used as often as it can be. */
 #include "engine/paths/batches.h"
 
 #include "base/bitmap.h"
@@ -41,7 +41,8 @@ static td_status read_marks(td_paths_job *self, td_stream *stream)
 
 /* Whether a batch has something to do: of the group, in this round; or of any group. */
 
-static bool is_waiting(const td_paths_batches *b, uint32_t i, const td_paths_group *group, bool of_group, uint32_t *marked)
+static bool is_waiting(const td_paths_batches *b, uint32_t i, const td_paths_group *group, bool of_group,
+                       uint32_t *marked)
 {
     uint32_t first = of_group ? group->first_partition : 0;
     uint32_t end = of_group ? group->first_partition + group->partitions : UINT32_MAX;
@@ -69,9 +70,9 @@ static bool is_ahead(const td_paths_batches *b, const td_paths_slot *slot, const
     return slot->ahead && (!group->cyclic || is_waiting(b, (uint32_t)slot->batch, group, true, &marked));
 }
 
-/* The slot that makes way: an empty one, or that whose batch has the fewest active direct successors, or (`oldest`) that
- * which was used longest ago. Not one that was copied ahead; for copies ahead neither `busy` (-1: a copy that is needed now)
- * nor one that this round still needs. */
+/* The slot that makes way: an empty one, or that whose batch has the fewest active direct successors, or (`oldest`)
+ * that which was used longest ago. Not one that was copied ahead; for copies ahead neither `busy` (-1: a copy that is
+ * needed now) nor one that this round still needs. */
 static int choose_slot(const td_paths_job *self, const td_paths_group *group, int busy)
 {
     const td_paths_batches *b = self->gpu->batches;
@@ -92,7 +93,8 @@ static int choose_slot(const td_paths_job *self, const td_paths_group *group, in
     return chosen;
 }
 
-static td_status move(td_paths_job *self, td_stream *stream, void *to, const void *from, uint64_t bytes, td_copy_kind kind)
+static td_status move(td_paths_job *self, td_stream *stream, void *to, const void *from, uint64_t bytes,
+                      td_copy_kind kind)
 {
     self->gpu->batches->bytes += bytes;
     return td_stream_copy(stream, to, from, bytes, kind);
@@ -114,8 +116,8 @@ static td_status move_mirrors(td_paths_job *self, const td_paths_slot *slot, td_
     return TD_OK;
 }
 
-/* Programs whose sum is the least of the deposits need no mirrors of earlier visits: a deposit that was made before changes
- * nothing. Core numbers count deposits. */
+/* Programs whose sum is the least of the deposits need no mirrors of earlier visits: a deposit that was made before
+ * changes nothing. Core numbers count deposits. */
 static bool needs_mirrors(const td_paths_job *self)
 {
     return self->real || self->cpu.kernels->schedule == TD_SCHEDULE_PEEL;
@@ -185,15 +187,16 @@ static td_status load(td_paths_job *self, uint32_t i, int into)
     b->copies++;
     td_paths_batch_parts at = td_paths_parts_of(self, batch->first, batch->end);
     uint64_t first_entry = p->partition[batch->first].first_entry, first_path = p->partition[batch->first].first_path;
-    uint64_t entries = edges, paths = (batch->end < p->partitions ? p->partition[batch->end].first_path : p->paths) - first_path;
-    entries += paths;
-    TD_CHECK(move(self, slot->stream, slot->memory + at.entries, p->vertices + first_entry, entries * ID, TD_TO_DEVICE));
+    uint64_t end_path = batch->end < p->partitions ? p->partition[batch->end].first_path : p->paths;
+    uint64_t paths = end_path - first_path, entries = edges + paths;
+    TD_CHECK(move(self, slot->stream, slot->memory + at.entries, p->vertices + first_entry, entries * ID,
+                  TD_TO_DEVICE));
     TD_CHECK(move(self, slot->stream, slot->memory + at.starts, p->starts + first_path, paths * ID, TD_TO_DEVICE));
     TD_CHECK(move(self, slot->stream, slot->memory + at.lanes, p->lanes + (uint64_t)batch->first * (TD_PATH_LANES + 1),
                   (uint64_t)(batch->end - batch->first) * (TD_PATH_LANES + 1) * ID, TD_TO_DEVICE));
     if (weight > 0)
-        TD_CHECK(move(self, slot->stream, slot->memory + at.weights, (const char *)p->weights + edge * weight, edges * weight,
-                      TD_TO_DEVICE));
+        TD_CHECK(move(self, slot->stream, slot->memory + at.weights, (const char *)p->weights + edge * weight,
+                      edges * weight, TD_TO_DEVICE));
     return batch->mirrored ? move_mirrors(self, slot, TD_TO_DEVICE) : clear_mirrors(self, slot);
 }
 

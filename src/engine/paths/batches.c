@@ -23,7 +23,8 @@ td_paths_batch_parts td_paths_parts_of(const td_paths_job *self, uint32_t first,
     const td_path_partition *from = &p->partition[first];
     uint64_t entries = (end < p->partitions ? p->partition[end].first_entry : p->entries) - from->first_entry;
     uint64_t paths = (end < p->partitions ? p->partition[end].first_path : p->paths) - from->first_path;
-    uint64_t edges = td_paths_first_edge(self, end) - td_paths_first_edge(self, first), message = job->traits->message_bytes;
+    uint64_t edges = td_paths_first_edge(self, end) - td_paths_first_edge(self, first);
+    uint64_t message = job->traits->message_bytes;
     td_paths_batch_parts at = {.entries = 0};
     at.starts = aligned(entries * ID);
     at.lanes = at.starts + aligned(paths * ID);
@@ -46,8 +47,9 @@ static td_status too_small(uint64_t fixed, uint64_t least, uint32_t slots, uint6
     char a[TD_NUMBER_BYTES], b[TD_NUMBER_BYTES], c[TD_NUMBER_BYTES];
     td_refusal refusal = td_device_refusal(device, fixed + slots * least, room);
     refusal.minimum_known = true;
-    return td_refuse(&refusal, "the engine paths needs %s on %s for vertices and %u batches of paths of %s each, and %s are "
-                               "free%s%s; a smaller paths.partition_edges makes smaller batches possible",
+    return td_refuse(&refusal,
+                     "the engine paths needs %s on %s for vertices and %u batches of paths of %s each, and %s are "
+                     "free%s%s; a smaller paths.partition_edges makes smaller batches possible",
                      td_format_size(a, fixed + slots * least), device->name, slots, td_format_size(b, least),
                      td_format_size(c, room), device->budget > 0 ? " under " : "",
                      device->budget > 0 ? td_named("gpu_memory") : "");
@@ -174,7 +176,8 @@ uint64_t td_paths_batch_host_bytes(const td_paths_job *self)
     uint64_t n = self->cpu.graph->vertices, message = self->gpu->job.traits->message_bytes;
     uint64_t mirrors = self->paths.edges * message * (self->steps.state.back ? 2 : 1);
     uint64_t count = cut(self, NULL), maps = count * (count / 64 + 2) * sizeof(uint64_t);
-    return mirrors + (n + 1) * sizeof(uint64_t) + n * ID + b->place_count * ID + n / 8 + maps + count * sizeof *b->batch;
+    uint64_t readers = (n + 1) * sizeof(uint64_t) + n * ID + b->place_count * ID;
+    return mirrors + readers + n / 8 + maps + count * sizeof *b->batch;
 }
 
 static td_status allocate(td_paths_job *self)

@@ -1,6 +1,6 @@
-/* Paths that stay at the host (DiGraph, section 3.2.1): the GPU has the vertices' state and a few slots, each with a stream of
- * its own. A batch, consecutive partitions with their mirrors, is copied into a slot when one of its partitions has something
- * to do. Marks are those of partitions, because a bit and a place for every path would take the memory of the paths.
+/* Paths that stay at the host (DiGraph, section 3.2.1): the GPU has the vertices' state and a few slots, each with a
+ * stream of its own. A batch, consecutive partitions with their mirrors, is copied into a slot when one of its partitions
+ * has something to do. Marks are those of partitions, because a bit and a place for every path would take the memory of the paths.
  *
  *   batches.c      how paths are divided, the partitions that read a vertex, the arrays
  *   batch_walk.c   rounds: which batch is next, copies ahead, which one makes way */

@@ -1,7 +1,8 @@
-/* Checkpoints. A state has the values of the vertices: mirrors, sums and marks belong to the engine. A run that goes on from
- * values begins with empty mirrors and all paths marked, so that its first walks deposit everything anew. Between two rows
- * the values of programs of whole numbers are upper bounds, each of which may still have to be sent: every vertex that has
- * one is active in the state. Core numbers have no common state: other engines peel degrees level by level. */
+/* Checkpoints. A state has the values of the vertices: mirrors, sums and marks belong to the engine. A run that goes on
+ * from values begins with empty mirrors and all paths marked, so that its first walks deposit everything anew. Between
+ * two rows the values of programs of whole numbers are upper bounds, each of which may still have to be sent: every
+ * vertex that has one is active in the state. Core numbers have no common state: other engines peel degrees level by
+ * level. */
 #include "engine/paths/gpu.h"
 
 #include "base/alloc.h"
@@ -61,8 +62,8 @@ static td_status take_values(td_paths_job *self, const td_state *from)
     return td_stream_synchronize(job->stream);
 }
 
-/* Programs of real numbers: values at this engine's scale (finish.c) and their messages, then sums of all messages. A vertex
- * that was applied before all of them have arrived would lose what the checkpoint had. */
+/* Programs of real numbers: values at this engine's scale (finish.c) and their messages, then sums of all messages. A
+ * vertex that was applied before all of them have arrived would lose what the checkpoint had. */
 static td_status send_values(td_paths_job *self)
 {
     uint64_t n = self->cpu.graph->vertices;
@@ -99,9 +100,10 @@ td_status td_paths_resume(td_paths_job *self)
 /* Vertices with a value other than that of an unreached one; of labels all have one. */
 static void find_active(const td_paths_job *self, td_state *state)
 {
-    uint64_t bytes = self->cpu.kernels->value_bytes, none = td_run_unreached(self->run);
+    bool wide = self->cpu.kernels->value_bytes == sizeof(uint64_t);
+    uint64_t none = td_run_unreached(self->run);
     for (uint64_t v = 0; v < self->cpu.graph->vertices; v++) {
-        uint64_t value = bytes == sizeof(uint64_t) ? ((const uint64_t *)state->values)[v] : ((const uint32_t *)state->values)[v];
+        uint64_t value = wide ? ((const uint64_t *)state->values)[v] : ((const uint32_t *)state->values)[v];
         if (value != none) td_bit_set(state->active, v);
     }
 }

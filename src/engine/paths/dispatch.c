@@ -180,8 +180,8 @@ static void leave(td_paths_job *self, const td_paths_group *group, const td_path
 }
 
 /* Whether the group's vertices want at most the tolerance once everything is sent. */
-static td_status is_final(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, td_path_tally *found,
-                          bool *final)
+static td_status is_final(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule,
+                          td_path_tally *found, bool *final)
 {
     *final = false;
     if (!(found->residual <= td_path_tolerance(rule, found))) return TD_OK;
@@ -235,8 +235,8 @@ static td_status open_group(td_paths_job *self, const td_paths_group *group)
     return TD_OK;
 }
 
-/* Whether vertices may want changes that nothing has marked: in later passes deposits below the threshold of the group that
- * made them, after a checkpoint all. A scan marks them. */
+/* Whether vertices may want changes that nothing has marked: in later passes deposits below the threshold of the group
+ * that made them, after a checkpoint all. A scan marks them. */
 static bool has_unmarked(const td_paths_job *self) { return self->passes > 1 || self->resumed; }
 
 /* Programs of real numbers, a group without cycles. */
@@ -263,8 +263,8 @@ static td_status mark_above(td_paths_job *self, const td_paths_group *group, con
 }
 
 /* Rounds: one, or as many as a launch runs. */
-static td_status rounds(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool within, double *least,
-                        uint32_t *walked, td_path_tally *found)
+static td_status rounds(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool within,
+                        double *least, uint32_t *walked, td_path_tally *found)
 {
     if (td_paths_loops(self)) return td_paths_run_rounds(self, group, rule, within, least, walked, found);
     TD_CHECK(walk(self, group, *least, walked));

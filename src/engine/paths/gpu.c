@@ -1,6 +1,6 @@
 /* The paths engine on a GPU: the state is in its memory, and so are the paths if they fit (batches.c: if not). The host
- * decides by the counters of the launches. The decomposition at the host is a layout of the session's cache: the plan makes it, because
- * the memory on the GPU follows from the number of paths, and the runs take it from there. */
+ * decides by the counters of the launches. The decomposition at the host is a layout of the session's cache: the plan
+ * makes it, because the memory on the GPU follows from the number of paths, and the runs take it from there. */
 #include "engine/paths/batches.h"
 
 #include "base/alloc.h"
@@ -210,7 +210,8 @@ static td_status declare(td_paths_job *self)
     TD_CHECK(declare_masters(self));
     TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));
     if (!batched) TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
-    if (s->back && !s->plain && !batched) TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
+    if (s->back && !s->plain && !batched)
+        TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.tally, 1, sizeof(td_path_tally), "counters"));
     self->steps.mirrors = mirrors;
     if (batched) return declare_slots(self);
@@ -357,8 +358,9 @@ static td_status choose_batches(td_paths_job *self, td_device *device)
     if (cap > 0) fits &= cap <= 1 ? cap == 1 : (double)memory->bytes[TD_FOR_EDGES] <= cap;
     TD_CHECK(td_paths_check_batches(self->options->settings, !fits || self->set.streams > 0));
     if (fits && self->set.streams == 0) return TD_OK;
-    if (!td_settings_given(self->options->settings, "paths.share")) self->set.share = 1; /* copies cost more than updates */
-    if (!td_settings_given(self->options->settings, "paths.balance")) self->set.balance = false; /* it needs all mirrors */
+    /* Copies cost more than updates, and a factor needs all mirrors. */
+    if (!td_settings_given(self->options->settings, "paths.share")) self->set.share = 1;
+    if (!td_settings_given(self->options->settings, "paths.balance")) self->set.balance = false;
     TD_CHECK(TD_NEW_ZEROED(&gpu->batches, 1, "batches of paths"));
     return td_paths_count_readers(self);
 }
@@ -518,7 +520,8 @@ td_status td_paths_gpu_queue_walk(td_paths_job *self, td_stream *stream, const t
     td_paths_args with = *args;
     with.span.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
     TD_CHECK(begin_count(self, stream));
-    TD_CHECK(td_gpu_launch(job, stream, &job->kernels->path_batch_walks, (uint64_t)with.span.partitions * TD_PATH_LANES, &with));
+    uint64_t threads = (uint64_t)with.span.partitions * TD_PATH_LANES;
+    TD_CHECK(td_gpu_launch(job, stream, &job->kernels->path_batch_walks, threads, &with));
     TD_CHECK(launch_notices(self, stream, TD_PATHS_WALK, &with));
     return end_count(self, stream);
 }

@@ -46,9 +46,9 @@ td_paths_args td_paths_gpu_args(td_paths_job *self);
 /* Queues a walk of a batch on its stream, between an empty tally and its copy in seen->tally. */
 td_status td_paths_gpu_queue_walk(td_paths_job *self, td_stream *stream, const td_paths_args *args);
 
-/* rounds.c: rounds inside a launch. td_paths_run_still walks a group until nothing is marked, td_paths_run_ranges several
- * ranges one after the other; td_paths_run_rounds ends when the host has to decide, with the last scan, the partitions of the
- * last walk and the threshold then; td_paths_run_plain are rounds of the variant without paths. */
+/* rounds.c: rounds inside a launch. td_paths_run_still walks a group until nothing is marked, td_paths_run_ranges
+ * several ranges one after the other; td_paths_run_rounds ends when the host has to decide, with the last scan, the
+ * partitions of the last walk and the threshold then; td_paths_run_plain are rounds of the variant without paths. */
 td_status td_paths_open_rounds(td_paths_job *self);
 uint32_t td_paths_count_ranges(const td_paths_job *self);
 td_status td_paths_run_still(td_paths_job *self, const td_paths_group *group, double least, td_path_until until,
@@ -56,7 +56,8 @@ td_status td_paths_run_still(td_paths_job *self, const td_paths_group *group, do
 td_status td_paths_run_ranges(td_paths_job *self, uint32_t first, uint32_t end);
 td_status td_paths_run_rounds(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool within,
                               double *least, uint32_t *walked, td_path_tally *found);
-td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done, uint32_t *rounds);
+td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done,
+                             uint32_t *rounds);
 
 /* Copies the values into the cpu job. */
 td_status td_paths_gpu_result(td_paths_job *self);

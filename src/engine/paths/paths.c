@@ -24,8 +24,8 @@ static td_status check_request(const td_program *program, const td_run_options *
         return td_fail(TD_USAGE, "{iterations}: the engine paths has no iterations over all vertices; {tolerance} ends "
                                  "its runs");
     if ((options->checkpoint != NULL || options->resume != NULL) && program->cpu->schedule == TD_SCHEDULE_PEEL)
-        return td_fail(TD_USAGE, "{checkpoint}: the engine paths has bounds of core numbers, from which no other engine could "
-                                 "go on; {engine} cpu writes checkpoints of %s", info->name);
+        return td_fail(TD_USAGE, "{checkpoint}: the engine paths has bounds of core numbers, from which no other engine "
+                                 "could go on; {engine} cpu writes checkpoints of %s", info->name);
     if (options->mode == TD_MODE_SYNC)
         return td_fail(TD_USAGE, "{sync}: the engine paths is asynchronous");
     return TD_OK;
@@ -195,7 +195,8 @@ static td_status plan_paths(td_plan *plan)
     TD_CHECK(td_paths_read_settings(plan->options.settings, &self.set));
     if (!td_gpu_is_named(plan->options.devices)) TD_CHECK(check_cores(&plan->options));
     else if (plan->options.gpu_edges > 0 && self.set.variant == TD_PATHS_T)
-        return td_fail(TD_USAGE, "{gpu_edges}: the variant without paths needs all edges on the GPU; paths.variant=full does not");
+        return td_fail(TD_USAGE, "{gpu_edges}: the variant without paths needs all edges on the GPU; paths.variant=full "
+                                 "does not");
     TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
     self.cpu.bare = self.cpu.by_rounds = true;
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));

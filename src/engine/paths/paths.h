@@ -45,7 +45,7 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
 td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
-td_status td_paths_check_batches(const td_settings *settings, bool batched); /* with a GPU; batched: paths at the host */
+td_status td_paths_check_batches(const td_settings *settings, bool batched); /* of a run with a GPU */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {
@@ -130,9 +130,9 @@ td_status td_paths_plain(td_paths_job *self);
 /* Sends along the marked paths without applying anything: sums are those of the values then. */
 td_status td_paths_send_all(td_paths_job *self);
 
-/* A group of the layout; the group and, on a GPU, those behind it in the layer that are cyclic too, and the group behind
- * these: many small launches take longer than a few large ones, and groups of a layer do not depend on each other. Their
- * partitions and members are consecutive (rounds.c). */
+/* A group of the layout; the group and, on a GPU, those behind it in the layer that are cyclic too, and the group
+ * behind these: many small launches take longer than a few large ones, and groups of a layer do not depend on each
+ * other. Their partitions and members are consecutive (rounds.c). */
 td_paths_group td_paths_group_at(const td_paths_job *self, uint32_t g);
 td_paths_group td_paths_joined(const td_paths_job *self, uint32_t g, uint32_t *next);
 bool td_paths_is_ranked(const td_paths_job *self, const td_paths_group *group);

@@ -27,7 +27,8 @@ static td_status round_of(td_paths_job *self, td_path_tally *found, td_path_tall
 }
 
 /* A round, or as many as a launch runs; the row of what they did. */
-static td_status some_rounds(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done, uint32_t *rounds)
+static td_status some_rounds(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done,
+                             uint32_t *rounds)
 {
     uint64_t began = td_clock_ns();
     td_path_tally before = self->sum;

@@ -1,6 +1,6 @@
 /* Rounds inside a launch (`paths.loop`; kernels/gpu/path_rounds.h): one cooperative launch walks, scans and chooses
- * thresholds, round after round, and range after range where no decision of the host lies between them. A range is a group
- * without cycles, or all cyclic groups of a layer. */
+ * thresholds, round after round, and range after range where no decision of the host lies between them. A range is a
+ * group without cycles, or all cyclic groups of a layer. */
 #include "engine/paths/gpu.h"
 
 #include "base/alloc.h"
@@ -181,7 +181,8 @@ td_status td_paths_run_rounds(td_paths_job *self, const td_paths_group *group, c
     return TD_OK;
 }
 
-td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done, uint32_t *rounds)
+td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done,
+                             uint32_t *rounds)
 {
     uint64_t n = self->cpu.graph->vertices;
     td_path_rounds_args args = args_for(self, TD_PATH_STILL);

@@ -25,24 +25,26 @@ const td_setting td_paths_setting_table[] = {
                    "smaller changes wait for further deposits; 1 by default where paths stay at the host"},
     [SET_BALANCE] = {"balance", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                      "priority: when nearly all changes that a group's vertices want have one sign, multiplies their "
-                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption); off by default where "
-                     "paths stay at the host"},
+                     "values by the factor that makes the changes add up to 0 (PageRank, adsorption); off by default "
+                     "where paths stay at the host"},
     [SET_PROXY] = {"proxy", TD_SETTING_WHOLE, 32, 0, 4e9, NULL,
                    "GPUs: in-degree from which the deposits of a warp at a vertex are gathered in shared memory until its "
                    "partition ends; 0: never"},
     [SET_STEAL] = {"steal", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                    "GPUs: a warp that is free takes the next partition; off: warps take turns"},
     [SET_LOOP] = {"loop", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
-                  "GPUs: a launch runs rounds until a decision of the host is due; off: a launch for every step of a round"},
+                  "GPUs: a launch runs rounds until a decision of the host is due; off: a launch for every step of a "
+                  "round"},
     [SET_STREAMS] = {"streams", TD_SETTING_WHOLE, 0, 0, 64, NULL,
-                     "GPUs: paths stay at the host, and so many batches of them are on the GPU at a time, each with a stream; "
-                     "0: all paths are on the GPU if they fit, otherwise up to 8 batches"},
+                     "GPUs: paths stay at the host, and so many batches of them are on the GPU at a time, each with a "
+                     "stream; 0: all paths are on the GPU if they fit, otherwise up to 8 batches"},
     [SET_BATCH] = {"batch_edges", TD_SETTING_WHOLE, 0, 0, 4e18, NULL,
                    "GPUs: about so many edges of a batch at most; 0: as many as the memory has room for"},
     [SET_PREFETCH] = {"prefetch", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "GPUs: the batch that is needed next is copied while another is walked"},
     [SET_EVICT] = {"evict", TD_SETTING_CHOICE, 0, 0, 0, "successors|oldest",
-                   "GPUs: the batch with the fewest active direct successors makes way; oldest: the one not used for longest"},
+                   "GPUs: the batch with the fewest active direct successors makes way; oldest: the one not used for "
+                   "longest"},
     [SETTINGS] = {0},
 };
 
@@ -90,11 +92,12 @@ td_status td_paths_check_batches(const td_settings *settings, bool batched)
     static const char *const keys[] = {"paths.batch_edges", "paths.prefetch", "paths.evict"};
     if (settings == NULL) return TD_OK;
     if (batched && td_settings_given(settings, "paths.loop"))
-        return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a launch");
+        return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a "
+                                 "launch");
     for (size_t i = 0; !batched && i < sizeof keys / sizeof *keys; i++)
         if (td_settings_given(settings, keys[i]))
-            return td_fail(TD_USAGE, "%s has no effect: all paths are on the GPU; paths.streams=N keeps them at the host",
-                           keys[i]);
+            return td_fail(TD_USAGE, "%s has no effect: all paths are on the GPU; paths.streams=N keeps them at the "
+                                     "host", keys[i]);
     return TD_OK;
 }
 

@@ -1,6 +1,6 @@
-/* Rounds along paths inside one launch (engine/paths/rounds.c): the steps of paths.h with barriers of the whole grid between
- * them, until nothing is marked, or until the host has to decide. `path_rounds` walks range after range; `path_push_rounds`
- * is the variant without paths.
+/* Rounds along paths inside one launch (engine/paths/rounds.c): the steps of paths.h with barriers of the whole grid
+ * between them, until nothing is marked, or until the host has to decide. `path_rounds` walks range after range;
+ * `path_push_rounds` is the variant without paths.
  *
  * Every round has a slot of counters. All threads read it behind a barrier and take the same decisions. Per round:
  *
@@ -13,8 +13,8 @@ enum {
     PATH_END_REAL = offsetof(td_path_tally, listed) / sizeof(uint64_t),
 };
 
-/* The first block adds the slot of the round before to the total, and clears the slot of the next round: no thread reads
- * that one since the barrier before. */
+/* The first block adds the slot of the round before to the total, and clears the slot of the next round: no thread
+ * reads that one since the barrier before. */
 TD_DEVICE void path_turn(td_path_loop *loop, uint32_t round)
 {
     const uint32_t each = sizeof(td_path_tally) / sizeof(uint64_t);
@@ -71,7 +71,8 @@ TD_KERNEL(path_rounds, td_path_rounds_args)
             s.round++;
             s.late_count = &slot->late_open;
             td_path_tally t = path_begin_tally(block);
-            for (uint32_t i = td_global_thread(); i < range.openers; i += td_global_threads()) path_open(&s, &c, list[i], &t);
+            for (uint32_t i = td_global_thread(); i < range.openers; i += td_global_threads())
+                path_open(&s, &c, list[i], &t);
             path_end_tally(&t, &slot->open);
             TD_GRID_BARRIER(false, &loop->barrier);
             if (s.late != 0 && slot->late_open > 0) {
@@ -83,8 +84,8 @@ TD_KERNEL(path_rounds, td_path_rounds_args)
         }
         opened = true;
 
-        td_path_span span = {range.first_partition, range.partitions, range.ranked ? a.of.span.ranks : 0, a.of.span.order,
-                             slot->classes, a.steal ? &slot->next : 0};
+        td_path_span span = {range.first_partition, range.partitions, range.ranked ? a.of.span.ranks : 0,
+                             a.of.span.order, slot->classes, a.steal ? &slot->next : 0};
         if (range.ranked) {
             path_rank_span(&s, &span);
             TD_GRID_BARRIER(false, &loop->barrier);
@@ -147,8 +148,8 @@ TD_KERNEL(path_rounds, td_path_rounds_args)
     loop->least = least;
 }
 
-/* The variant without paths: vertices with deposits are applied and push, until none wants a change, or all together want
- * at most rule.allowance. */
+/* The variant without paths: vertices with deposits are applied and push, until none wants a change, or all together
+ * want at most rule.allowance. */
 TD_KERNEL(path_push_rounds, td_path_rounds_args)
 {
     TD_SHARED(td_path_tally, block, 1);

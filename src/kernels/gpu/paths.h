@@ -274,7 +274,7 @@ TD_DEVICE uint32_t path_listed(const td_path_span *span)
     return count;
 }
 
-/* The next partition of the walk: the warps take turns, or (span->next) the first free warp takes it. All lanes call. */
+/* The next partition of the walk: warps take turns, or (span->next) the first free warp takes it. All lanes call. */
 TD_DEVICE uint32_t path_next(const td_path_span *span, uint32_t before, uint32_t warps)
 {
     uint32_t next = 0;
