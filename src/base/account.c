@@ -122,6 +122,8 @@ void td_memory_set_limit(uint64_t bytes)
     counts_process = bytes != 0;
 }
 
+bool td_memory_counts_process(void) { return counts_process; }
+
 void td_memory_lend(int64_t bytes)
 {
     td_account *account = td_account_current();

@@ -78,6 +78,7 @@ void td_memory_set_budget_besides(uint64_t bytes, uint64_t besides);
 
 /* Applies the limit that td_memory_set_limit has set, if any: measures what the process holds besides. */
 void td_memory_apply_limit(bool on_disk);
+bool td_memory_counts_process(void); /* td_memory_set_limit has set the limit */
 /* Raises the budgets that bind the calling thread by so many bytes, or lowers them again: for finding out how much memory
  * a call that was refused needs. */
 void td_memory_lend(int64_t bytes);

@@ -125,7 +125,9 @@ double td_inside_with_decoder(double inside_bytes, uint64_t decoder_bytes)
 
 double td_inside_with_buffers(double inside_bytes, int threads)
 {
-    return inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
+    double needs = inside_bytes + INSIDE_BYTES + (double)threads * INSIDE_THREAD_BYTES;
+    double least = 2.0 * TD_PROCESS_BYTES; /* smaller limits cannot be kept (td_memory_apply_limit) */
+    return td_memory_counts_process() && needs < least ? least : needs;
 }
 
 /* Memory to read and build a file, or to load a packed one. */
