@@ -148,7 +148,7 @@ def networkx(repeat, only=""):
               f"{own[0]:.2f}, {first[0]:.2f}, {cached[0]:.4f})", flush=True)
 
 
-def others(edges, repeat):
+def others(edges, repeat, only=""):
     vertices, source, target = drawn(edges)
     weights = np.random.default_rng(2).integers(1, 100, len(source)).astype(np.float32)
     session = tandem.Session(threads=2)
@@ -204,6 +204,8 @@ def others(edges, repeat):
         work["cores"]["igraph"] = lambda: made.coreness()
         work["forest"]["igraph"] = lambda: made.spanning_tree(weights=lengths, return_tree=False)
     for program, ways in work.items():
+        if only not in program:
+            continue
         base = None
         for name, way in ways.items():
             taken = least(way, repeat)
@@ -217,12 +219,11 @@ def main():
     words.add_argument("what", choices=["build", "call", "networkx", "others"])
     words.add_argument("--edges", type=int, default=20_000_000)
     words.add_argument("--repeat", type=int, default=3)
-    words.add_argument("--only", default="", help="networkx: functions whose name contains this")
+    words.add_argument("--only", default="", help="networkx, others: functions or programs whose name contains this")
     given = words.parse_args()
-    if given.what in ("build", "others"):
-        {"build": build, "others": others}[given.what](given.edges, given.repeat)
-    else:
-        {"call": call, "networkx": lambda repeat: networkx(repeat, given.only)}[given.what](given.repeat)
+    {"build": lambda: build(given.edges, given.repeat), "call": lambda: call(given.repeat),
+     "networkx": lambda: networkx(given.repeat, given.only),
+     "others": lambda: others(given.edges, given.repeat, given.only)}[given.what]()
 
 
 if __name__ == "__main__":

@@ -80,13 +80,13 @@ static td_status sample_keys(const td_cpu_job *job, uint64_t **out, uint64_t *co
     return TD_OK;
 }
 
-/* Collects the survivors with keys low .. high - 1; false in *fits if there is no room for all. */
-static td_status collect(td_cpu_job *job, uint64_t low, uint64_t high, uint64_t *edges, bool *fits)
+/* Collects the survivors with keys below `high`; false in *fits if there is no room for all. Those of earlier classes
+ * join nothing any more. */
+static td_status collect(td_cpu_job *job, uint64_t high, uint64_t *edges, bool *fits)
 {
     td_survivors *self = &job->survivors;
     td_cpu_tally sum;
     self->used = 0;
-    self->low = low;
     self->high = high;
     job->high_degree_count = 0;
     TD_CHECK(td_cpu_step(job, job->kernels->collect, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
@@ -126,7 +126,7 @@ static td_status sweep_round(td_cpu_job *job, bool *again)
 static td_status sweep_classes(td_cpu_job *job, const uint64_t *keys, uint64_t count, bool *again)
 {
     double share = (double)job->graph->vertices * LIGHT / (double)edges_once(job);
-    uint64_t low = 0, place = 0, next = count;
+    uint64_t place = 0, next = count;
     if (edges_once(job) > (uint64_t)job->graph->vertices * ROOM) next = (uint64_t)(share * (double)count);
     if (next < count && keys[0] >> job->context.edge_bits == keys[next] >> job->context.edge_bits) {
         TD_CHECK(sweep_round(job, again));
@@ -135,15 +135,14 @@ static td_status sweep_classes(td_cpu_job *job, const uint64_t *keys, uint64_t c
     while (*again) {
         uint64_t began = td_clock_ns(), edges = 0;
         bool fits;
-        TD_CHECK(collect(job, low, keys[next], &edges, &fits));
+        TD_CHECK(collect(job, keys[next], &edges, &fits));
         while (!fits && next > place + 1) {
             next = place + (next - place) / 2;
-            TD_CHECK(collect(job, low, keys[next], &edges, &fits));
+            TD_CHECK(collect(job, keys[next], &edges, &fits));
         }
         if (!fits) return TD_OK;
         TD_CHECK(sweep(job, edges, began, next == count));
         *again = next < count;
-        low = keys[next];
         place = next;
         next = count;
     }

@@ -322,6 +322,15 @@ def test_views_are_read_as_they_are():
         nx.number_connected_components(view.copy(), backend="networkx")
 
 
+def test_neighbours_that_equal_whole_numbers_are_read_as_these():
+    graph = nx.Graph()
+    graph.add_nodes_from(range(4))
+    graph.add_edges_from([(0, 1.0), (np.int64(1), 2), (True, 3)])
+    assert nx.single_source_shortest_path_length(graph, 0, backend="tandem") == {0: 0, 1: 1, 2: 2, 3: 2}
+    named = nx.relabel_nodes(graph, {0: "a", 3: (3,)})
+    assert nx.single_source_shortest_path_length(named, "a", backend="tandem") == {"a": 0, 1: 1, 2: 2, (3,): 2}
+
+
 def test_the_info_is_light_and_the_table_complete():
     info = tandem_networkx.get_info()
     known = nx.utils.backends._registered_algorithms

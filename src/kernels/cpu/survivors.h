@@ -21,7 +21,7 @@ typedef struct td_survivors {
     uint32_t *counts;      /* survivors in every block */
     uint64_t blocks;       /* room; 0: every sweep visits the lists */
     _Atomic uint64_t used; /* blocks that were taken; more than `blocks`: some survivors were dropped */
-    uint64_t low, high;    /* keys low .. high - 1 are collected */
+    uint64_t high;         /* keys below it are collected */
 } td_survivors;
 
 static inline bool td_survivors_full(const td_survivors *self)

@@ -17,22 +17,22 @@ static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, u
 }
 
 #if PROGRAM_LIGHT_FIRST
-/* Collects the edges whose keys are asked for and whose ends have different labels. Few edges have, so the labels are
- * read without waiting for one another. */
+/* Collects the edges whose keys are asked for and whose ends have different labels: few, so that the branch is
+ * foreseen and the reads of labels overlap. */
 static inline void NAME(collect_list)(td_cpu_job *job, td_survivor_box *box, const td_adjacency *list, uint32_t u,
                                       uint64_t begin, uint64_t end)
 {
     const void *weights = list->weights;
     const program_value *values = job->values;
     const uint32_t *targets = list->targets, bits = job->context.edge_bits, mine = program_label(values, u);
-    uint64_t low = job->survivors.low, keys = job->survivors.high - low;
+    uint64_t high = job->survivors.high;
     uint32_t above = job->graph->symmetric ? u : 0;
     bool every = !job->graph->symmetric;
     (void)weights;
     for (uint64_t e = begin; e < end; e++) {
         uint32_t v = targets[e];
         uint64_t key = (uint64_t)ORDERED_WEIGHT(weights, e) << bits | e;
-        if (!(v > above || every) || key - low >= keys || program_label(values, v) == mine) continue;
+        if (!(v > above || every) || key >= high || program_label(values, v) == mine) continue;
         td_survivor_put(box, u, v, key);
     }
 }
