@@ -2,7 +2,6 @@
 
 #include "base/size.h"
 #include "cpu/cpu.h"
-#include "store/sidecar.h"
 
 #include <math.h>
 
@@ -97,19 +96,6 @@ void td_case_gpu(const td_case *self, td_plan_estimate *out)
     if (!self->gpu_open && out->load < self->rates->context) out->open = self->rates->context - out->load;
     out->prepare += self->rates->kernels;
     out->finish += self->rates->close;
-}
-
-bool td_case_prepared(const td_case *self, const char *layout)
-{
-    td_sidecar *found = NULL;
-    td_sidecar_id id = {self->graph->name, self->graph->build_id, layout};
-    td_failure before;
-    if (id.graph == NULL || id.build_id == 0) return false;
-    td_failure_keep(&before);
-    bool there = td_sidecar_open(&found, &id) == TD_OK;
-    td_failure_set(&before);
-    td_sidecar_close(found);
-    return there;
 }
 
 td_status td_case_check_host(const td_case *self, const td_plan_estimate *estimate)

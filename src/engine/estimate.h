@@ -95,7 +95,6 @@ double td_case_load(const td_case *self, bool maps);     /* maps: lists stay in 
 double td_case_finish(const td_case *self);
 double td_case_slower(const td_case *self); /* time of work on all cores over that of the default machine */
 void td_case_gpu(const td_case *self, td_plan_estimate *out); /* open, and the fixed parts of prepare and finish */
-bool td_case_prepared(const td_case *self, const char *layout); /* the layout lies beside the graph (store/sidecar.h) */
 
 /* Fails with TD_NO_MEMORY if the host memory stated does not suffice. */
 td_status td_case_check_host(const td_case *self, const td_plan_estimate *estimate);

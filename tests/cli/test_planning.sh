@@ -38,6 +38,20 @@ succeeds plan bfs g.tg --devices emu --gpu-memory 1K
 contains "$out" 'the engine resident needs' 'why the CPU runs it'
 contains "$out" 'cpu      *' 'the choice'
 
+# What lies beside the graph need not be made: of stream and coop the expected time falls.
+phases() { sed -n "/\"engine\": \"$1\"/,/}/p" "$2" | awk -F'[:,]' '/"(load|prepare)"/ { all += $2 } END { printf "%.9f", all }'; }
+succeeds plan sssp g.tg --devices emu@unchecked --gpu-edges 25% --json p.json
+succeeds prepare g.tg --for stream:sssp,coop:sssp --quiet
+succeeds plan sssp g.tg --devices emu@unchecked --gpu-edges 25% --json q.json
+for engine in stream coop; do
+    before=$(phases $engine p.json) after=$(phases $engine q.json)
+    if awk -v a="$after" -v b="$before" 'BEGIN { exit !(a > 0 && a < b) }'; then good
+    else bad "$engine: $after s prepared, $before s otherwise"; fi
+done
+succeeds prepare g.tg --remove stream --quiet
+succeeds prepare g.tg --remove coop --quiet
+rm -f p.json q.json
+
 # Rounds of a grid are many, of an rmat graph few.
 succeeds plan bfs grid.tg
 rounds=$(grep -o '[0-9]* rounds' <<<"$out")

@@ -37,11 +37,17 @@ static td_status count_device(const td_case *of, td_gpu_bytes *need, td_plan_est
     return TD_OK;
 }
 
+/* The lists lie beside the graph, so that its own are not loaded. */
+static bool is_prepared(const td_case *of)
+{
+    return td_prepared_has(of->graph, &td_coop_engine, of->program, of->options);
+}
+
 /* What goes to the GPU is counted as if all edges did, so that more room on the GPU is never worse. */
 static double prepare(const td_case *of, const td_gpu_bytes *need)
 {
     if (of->cached(of, "coop")) return 0;
-    double lists = td_case_prepared(of, "coop") ? (double)need->edges / of->rates->load
+    double lists = is_prepared(of) ? (double)need->edges / of->rates->load
                                                 : td_case_edges(of) * ORDER * td_case_slower(of);
     return lists + (double)(need->graph + need->program) / of->rates->upload +
            of->graph->vertices * of->rates->tables[td_workload_of(of->program)];
@@ -58,7 +64,9 @@ td_status td_coop_estimate(const td_case *of, td_plan_estimate *out)
     TD_CHECK(count_device(of, &need, out, &missing));
     TD_CHECK(td_case_host(of, out));
     out->host_program += need.edges; /* the lists in their order */
-    out->load = td_case_load(of, false);
+    bool prepared = is_prepared(of);
+    if (prepared) out->host_graph = of->graph->vertices * sizeof(uint64_t);
+    out->load = td_case_load(of, prepared);
     out->prepare = prepare(of, &need);
     out->processing = processing(of, missing);
     out->finish = td_case_finish(of) + of->graph->vertices * RENUMBER * td_case_slower(of);

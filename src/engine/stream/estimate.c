@@ -40,12 +40,18 @@ static double processing(const td_case *of, const td_streaming_bytes *bytes, con
     return crosses > resident ? crosses : resident;
 }
 
+/* The lists lie beside the graph, so that its own are not loaded. */
+static bool is_prepared(const td_case *of)
+{
+    return td_prepared_has(of->graph, &td_stream_engine, of->program, of->options);
+}
+
 /* A layout that lies beside the graph is read at the rate of the graph itself. What goes to the GPU is counted as if
  * all edges did, so that more room on the GPU is never worse. */
 static double prepare(const td_case *of, const td_streaming_bytes *bytes, const td_gpu_bytes *need)
 {
     if (of->cached(of, "stream")) return 0;
-    double lists = td_case_prepared(of, "stream")
+    double lists = is_prepared(of)
                        ? (double)bytes->edges / of->rates->load
                        : td_case_edges(of) * prepares[td_workload_of(of->program)] * td_case_slower(of);
     return lists + (double)(need->graph + need->program) / of->rates->upload +
@@ -61,10 +67,11 @@ td_status td_streaming_estimate(const td_case *of, td_plan_estimate *out)
     TD_CHECK(td_streaming_plan(of->program, of->graph, of->options, of->gpu_room, &bytes, &shape));
     TD_CHECK(td_gpu_count_bytes(of->program, of->graph, of->options, &td_gpu_default_choice, &need));
     if (bytes.all) return td_fail(TD_UNSUPPORTED, "the graph fits on the GPU, so the resident engine runs it");
-    out->host_graph = of->graph_bytes;
+    bool prepared = is_prepared(of);
+    out->host_graph = prepared ? of->graph->vertices * sizeof(uint64_t) : of->graph_bytes;
     out->host_program = bytes.edges + of->graph->vertices * sizeof(uint64_t); /* pinned lists, results */
     out->device = bytes.on_device + bytes.vertices;
-    out->load = td_case_load(of, false);
+    out->load = td_case_load(of, prepared);
     out->prepare = prepare(of, &bytes, &need);
     out->processing = processing(of, &bytes, &need);
     out->finish = td_case_finish(of);
