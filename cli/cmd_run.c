@@ -212,6 +212,7 @@ static td_status fill_request(job *self)
     if (s->sources != NULL) TD_CHECK(td_sources_read(&self->sources, s->sources, s->seed));
     self->request.sources = self->sources.ids; /* found once the graph is there */
     self->request.source_count = self->sources.count;
+    if (self->sources.count > s->repeat) self->request.runs = self->sources.count;
     return td_gpu_edges_parse(s->gpu_edges, &self->request.gpu_edges);
 }
 

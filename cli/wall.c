@@ -34,10 +34,11 @@ static double rest_of(const td_wall *wall)
     return rest;
 }
 
-/* The planner's phases of the engine that ran. */
+/* The planner's phases of the engine that ran; a batch has none. */
 static void show_expected(const td_wall *wall)
 {
     td_plan_estimate row = {.size = sizeof row};
+    if (wall->engine == NULL) return;
     for (int i = 0; wall->expected != NULL && td_estimates_row(wall->expected, i, &row) == TD_OK; i++) {
         if (row.refusal != NULL || strcmp(row.engine, wall->engine) != 0) continue;
         td_debug("expected %.3f s: start %.3f, load %.3f, open GPU %.3f, prepare %.3f, processing %.3f, finish %.3f; "

@@ -15,7 +15,7 @@ awk '/^    (#include|static )/ && !inside { n++; inside = 1 }
      inside && /^[^ ]/ { inside = 0 }
      inside { print substr($0, 5) > n ".c" }' "$page"
 count=$(ls [0-9]*.c | wc -l)
-equal "$count" 7 'snippets on the page'
+equal "$count" 8 'snippets on the page'
 
 compile() { # FILE
     if "$cc" "${flags[@]}" "$1.c" -ltandem -o "$1" 2>log; then good; else bad "$1.c: $(cat log)"; fi

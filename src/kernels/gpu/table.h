@@ -79,6 +79,9 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(path_walks, td_paths_args);
     TD_GPU_KERNEL(path_notices, td_paths_args);
     TD_GPU_KERNEL(path_pushes, td_paths_args);
+    TD_GPU_KERNEL(path_batch_walks, td_paths_args);
+    TD_GPU_KERNEL(path_rounds, td_path_rounds_args);
+    TD_GPU_KERNEL(path_push_rounds, td_path_rounds_args);
     TD_GPU_KERNEL(bits_start_32, td_bits_args); /* searches from many sources at once */
     TD_GPU_KERNEL(bits_push_32, td_bits_args);
     TD_GPU_KERNEL(bits_push_pieces_32, td_bits_args);
@@ -91,9 +94,6 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(bits_settle_64, td_bits_args);
     TD_GPU_KERNEL(bits_pull_64, td_bits_args);
     TD_GPU_KERNEL(bits_list_64, td_bits_args);
-    TD_GPU_KERNEL(path_batch_walks, td_paths_args);
-    TD_GPU_KERNEL(path_rounds, td_path_rounds_args);
-    TD_GPU_KERNEL(path_push_rounds, td_path_rounds_args);
     /* sweep */
     TD_GPU_KERNEL(sweep, td_sweep_args);
     TD_GPU_KERNEL(sweep_pieces, td_sweep_args);
