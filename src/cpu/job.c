@@ -430,6 +430,7 @@ void td_cpu_job_close(td_cpu_job *job)
     td_free(job->next_left);
     td_free(job->survivors.edges);
     td_free(job->survivors.counts);
+    td_free(job->survivors.keys);
     td_free(job->cuts);
     td_free(job->partials);
     td_free(job->tallies);

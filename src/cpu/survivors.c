@@ -23,6 +23,11 @@ static uint64_t edges_once(const td_cpu_job *job)
     return job->graph->symmetric ? job->graph->edges / 2 + 1 : job->graph->edges;
 }
 
+static uint64_t sampled_keys(const td_cpu_job *job)
+{
+    return job->graph->edges < SAMPLE ? job->graph->edges : SAMPLE;
+}
+
 /* Every worker may leave two blocks partly filled. */
 static uint64_t blocks_for(const td_cpu_job *job)
 {
@@ -38,22 +43,24 @@ static bool keys_fit(const td_graph *graph)
     return graph->edges >> (63 - bits) == 0;
 }
 
-bool td_cpu_choose_survivors(td_cpu_job *job, uint64_t bytes)
-{
-    if (!job->collects_survivors || !keys_fit(job->graph)) return false;
-    td_memory_stats memory = td_memory();
-    uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
-    if (memory.budget == 0) left = td_machine_memory_free();
-    uint64_t needed = blocks_for(job) * (TD_SURVIVOR_BLOCK * sizeof(td_survivor) + sizeof(uint32_t));
-    return bytes < left && needed <= (left - bytes) / 2;
-}
-
 td_status td_cpu_declare_survivors(td_cpu_job *job, td_cpu_memory *memory)
 {
     td_survivors *self = &job->survivors;
     self->blocks = blocks_for(job);
+    TD_CHECK(td_cpu_declare(memory, &self->keys, sampled_keys(job) + 1, sizeof *self->keys, "keys of a sample"));
     TD_CHECK(td_cpu_declare(memory, &self->counts, self->blocks, sizeof *self->counts, "counts of survivors"));
     return td_cpu_declare(memory, &self->edges, self->blocks * TD_SURVIVOR_BLOCK, sizeof *self->edges, "survivors");
+}
+
+bool td_cpu_choose_survivors(td_cpu_job *job, uint64_t bytes)
+{
+    if (!job->collects_survivors || !keys_fit(job->graph)) return false;
+    td_memory_stats memory = td_memory();
+    td_cpu_memory needed = {.measures = true};
+    uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
+    if (memory.budget == 0) left = td_machine_memory_free();
+    if (td_cpu_declare_survivors(job, &needed) != TD_OK) return false;
+    return bytes < left && needed.bytes <= (left - bytes) / 2;
 }
 
 static int by_key(const void *a, const void *b)
@@ -63,21 +70,17 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Sampled keys in order, and one above all others. */
-static td_status sample_keys(const td_cpu_job *job, uint64_t **out, uint64_t *count)
+static void sample_keys(const td_cpu_job *job)
 {
     const td_adjacency *list = &job->push[0];
-    uint64_t edges = job->graph->edges, drawn = edges < SAMPLE ? edges : SAMPLE, *keys;
-    TD_CHECK(TD_NEW(&keys, drawn + 1, "keys of a sample"));
-    double stride = drawn > 0 ? (double)edges / (double)drawn : 0;
+    uint64_t drawn = sampled_keys(job), *keys = job->survivors.keys;
+    double stride = drawn > 0 ? (double)job->graph->edges / (double)drawn : 0;
     for (uint64_t i = 0; i < drawn; i++) {
         uint64_t e = (uint64_t)(stride * (double)i);
         keys[i] = (uint64_t)td_sweep_ordered_weight(job->graph, list->weights, e) << job->context.edge_bits | e;
     }
     qsort(keys, drawn, sizeof *keys, by_key);
     keys[drawn] = UINT64_MAX;
-    *out = keys;
-    *count = drawn;
-    return TD_OK;
 }
 
 /* Collects the survivors with keys below `high`; false in *fits if there is no room for all. Those of earlier classes
@@ -123,8 +126,9 @@ static td_status sweep_round(td_cpu_job *job, bool *again)
 }
 
 /* One class of keys after the other, from keys[place] on. */
-static td_status sweep_classes(td_cpu_job *job, const uint64_t *keys, uint64_t count, bool *again)
+static td_status sweep_classes(td_cpu_job *job, bool *again)
 {
+    const uint64_t *keys = job->survivors.keys, count = sampled_keys(job);
     double share = (double)job->graph->vertices * LIGHT / (double)edges_once(job);
     uint64_t place = 0, next = count;
     if (edges_once(job) > (uint64_t)job->graph->vertices * ROOM) next = (uint64_t)(share * (double)count);
@@ -151,13 +155,8 @@ static td_status sweep_classes(td_cpu_job *job, const uint64_t *keys, uint64_t c
 
 td_status td_cpu_sweep_survivors(td_cpu_job *job, bool *again)
 {
-    td_status status = TD_OK;
-    uint64_t *keys = NULL, count;
     if (!td_state_ends_round(job->run, job->context.iteration)) return TD_OK; /* the round needs all edges */
-    TD_TRY(sample_keys(job, &keys, &count));
-    TD_TRY(td_cpu_declare_survivors(job, &(td_cpu_memory){0}));
-    TD_TRY(sweep_classes(job, keys, count, again));
-done:
-    td_free(keys);
-    return status;
+    TD_CHECK(td_cpu_declare_survivors(job, &(td_cpu_memory){0}));
+    sample_keys(job);
+    return sweep_classes(job, again);
 }

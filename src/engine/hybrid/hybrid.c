@@ -298,12 +298,14 @@ static void note_disk(td_hybrid_job *self)
 {
     td_run_disk *disk = &self->cpu.run->disk;
     td_paged_counts now = td_paged_count(self->paged), *then = &self->at_start;
+    /* Out- and in-lists are divided separately, and the numbers of their pages differ: those of the usual direction. */
+    const td_page_set *set = self->cpu.kernels->fused ? self->push : self->pull;
     *disk = (td_run_disk){.used = self->paged != NULL, .ratio = self->ratio, .hits = now.hits - then->hits,
                           .misses = now.misses - then->misses, .parts = now.parts - then->parts,
                           .reads = now.reads - then->reads, .bytes = now.bytes - then->bytes,
                           .evictions = now.evictions - then->evictions,
                           .wait_seconds = now.wait_seconds - then->wait_seconds,
-                          .reused_bytes = now.reused - then->reused, .pages = self->push->count};
+                          .reused_bytes = now.reused - then->reused, .pages = set->count};
     if (self->paged != NULL) note_readers(self, disk);
 }
 

@@ -19,6 +19,7 @@ enum { TD_SURVIVOR_BLOCK = 256 }; /* survivors of a block */
 typedef struct td_survivors {
     td_survivor *edges;
     uint32_t *counts;      /* survivors in every block */
+    uint64_t *keys;        /* sampled keys, which divide the edges into classes */
     uint64_t blocks;       /* room; 0: every sweep visits the lists */
     _Atomic uint64_t used; /* blocks that were taken; more than `blocks`: some survivors were dropped */
     uint64_t high;         /* keys below it are collected */
