@@ -291,15 +291,16 @@ void td_plan_remember(const td_plan *plan, const td_run *run)
     td_history_add(&past);
 }
 
-/* Plans are accurate to a few percent, which the message adds. */
+/* Plans are accurate to a few percent, which the message adds: a run whose plan fits by less may be refused too. */
 td_status td_plan_ended(const td_plan *plan, td_status status)
 {
     char enough[TD_NUMBER_BYTES], emulated[TD_NUMBER_BYTES];
     td_refusal refusal = *td_last_refusal();
     bool of_budget = refusal.resource == TD_RESOURCE_SESSION_BUDGET || refusal.resource == TD_RESOURCE_PROCESS_BUDGET;
-    if (status != TD_NO_MEMORY || !of_budget || refusal.minimum_known || plan->fits) return status;
+    if (status != TD_NO_MEMORY || !of_budget || refusal.minimum_known) return status;
     refusal.needed = refusal.allowed - plan->free_bytes + plan->program_bytes / 16 * 17 + (64 << 10) +
                      td_machine_besides(); /* a limit includes the process itself */
+    if (plan->fits && refusal.needed <= refusal.allowed) return status;
     refusal.minimum_known = true;
     td_format_least(enough, refusal.needed);
     td_format_size(emulated, plan->emulated_bytes);

@@ -13,6 +13,7 @@ static const char *const names[GRAPHS] = {"rmat 10", "web", "uniform"};
 
 static td_graph *graph_number(int i) { return test_graph(test_graph_named(names[i]), TEST_UNWEIGHTED, NULL); }
 
+/* Caches are static: those of a test that fails stay on the lists of what memory can be had from. */
 static td_run_options options_on(td_cache *cache, const char *engine)
 {
     return (td_run_options){.engine = engine, .devices = "emu@unchecked", .cache = cache, .has_iterations = true,
@@ -39,7 +40,7 @@ static const td_layout *layout_of(const td_cache *cache, const char *engine, con
 
 TEST(layouts_of_several_graphs_and_engines_stay_side_by_side)
 {
-    td_cache cache = {0};
+    static td_cache cache;
     td_graph *graphs[GRAPHS];
     const void *states[GRAPHS];
     for (int i = 0; i < GRAPHS; i++) {
@@ -69,7 +70,7 @@ TEST(layouts_of_several_graphs_and_engines_stay_side_by_side)
 TEST(layouts_of_several_gpus_stay_beside_others_and_make_way)
 {
     enum { GPUS = 3 };
-    td_cache cache = {0};
+    static td_cache cache;
     td_graph *graph = graph_number(0), *other = graph_number(2);
     td_run_options multi = options_on(&cache, "multi"), resident = options_on(&cache, "resident");
     multi.devices = resident.devices = "emu:3@unchecked";
@@ -100,7 +101,7 @@ TEST(layouts_of_several_gpus_stay_beside_others_and_make_way)
 /* What a run took is its own, whatever other layouts are there. */
 TEST(a_runs_peak_leaves_other_layouts_out)
 {
-    td_cache alone = {0}, shared = {0};
+    static td_cache alone, shared;
     td_graph *graph = graph_number(0), *other = graph_number(2);
     td_run *first = run_on(graph, options_on(&alone, "resident"));
     run_once(other, options_on(&shared, "resident"));
@@ -119,7 +120,7 @@ TEST(a_runs_peak_leaves_other_layouts_out)
  * which was used longest ago, in its way. */
 TEST(a_full_gpu_releases_the_layout_used_longest_ago)
 {
-    td_cache cache = {0};
+    static td_cache cache;
     td_graph *graphs[GRAPHS];
     td_run_options options = options_on(&cache, "resident");
     uint64_t peak = 0;
@@ -129,7 +130,7 @@ TEST(a_full_gpu_releases_the_layout_used_longest_ago)
         peak = run->device_peak;
         td_run_destroy(run);
     }
-    options.gpu_memory = cache.gpus->gpu[0]->now + peak / 2;
+    options.gpu_memory = peak + cache.gpus->gpu[0]->now / 4 * 3; /* a run beside one and a half layouts */
     for (int i = 0; i < 2; i++) run_once(graphs[i], options); /* another budget is another start */
     run_once(graphs[0], options);
     CHECK(layout_of(&cache, "resident", graphs[0]) != NULL && layout_of(&cache, "resident", graphs[1]) != NULL);
@@ -146,7 +147,7 @@ TEST(a_full_gpu_releases_the_layout_used_longest_ago)
 /* The same of the host's budget, which an emulated GPU's memory is part of. */
 TEST(a_budget_releases_the_layout_used_longest_ago)
 {
-    td_cache cache = {0};
+    static td_cache cache;
     td_graph *graphs[GRAPHS];
     td_run_options options = options_on(&cache, "resident");
     for (int i = 0; i < GRAPHS; i++) {
@@ -200,21 +201,22 @@ static bool on_iteration(void *context, const td_iteration *row)
 
 static void destroy_meanwhile(bool inside)
 {
-    td_cache cache = {0};
+    static td_cache caches[2];
+    td_cache *cache = &caches[inside];
     td_graph *graph = graph_number(0);
-    destroying other = {.graph = graph_number(1), .cache = &cache, .inside = inside};
-    run_once(other.graph, options_on(&cache, "resident"));
-    td_run_options options = options_on(&cache, "resident");
+    destroying other = {.graph = graph_number(1), .cache = cache, .inside = inside};
+    run_once(other.graph, options_on(cache, "resident"));
+    td_run_options options = options_on(cache, "resident");
     options.each = on_iteration;
     options.each_context = &other;
     run_once(graph, options);
     if (!inside) pthread_join(other.thread, NULL);
     CHECK(other.done && !other.released_early);
     int left = 0;
-    for (int i = 0; i < TD_LAYOUTS; i++) left += cache.layouts[i].state != NULL;
+    for (int i = 0; i < TD_LAYOUTS; i++) left += cache->layouts[i].state != NULL;
     CHECK_EQ(left, 1);
     td_graph_destroy(graph);
-    td_cache_release(&cache);
+    td_cache_release(cache);
 }
 
 TEST(another_threads_graph_is_destroyed_after_the_run) { destroy_meanwhile(false); }

@@ -524,7 +524,7 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(choose_graph(plan->program, plan->graph, options, &graph));
     if (graph != plan->graph) TD_CHECK(td_coop_plan(plan->program, graph, options, gpus->gpu[0], true, need));
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
-    plan->program_bytes = need->host;
+    plan->program_bytes = need->host + sizeof(td_gpu_control) + sizeof(td_run) + TD_FIRST_ROWS * sizeof(td_row);
     if (!need->prepared) return TD_OK;
     char text[128];
     snprintf(text, sizeof text, "coop: the split is read as it was prepared (%s)", need->layout);
