@@ -276,12 +276,14 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
     return status;
 }
 
-/* Runs that were stopped, resumed, limited or emulated say nothing about others. */
+/* Runs that were stopped, resumed, limited or emulated say nothing about others, nor do those of a batch, of which many
+ * search at once or follow each other. */
 void td_plan_remember(const td_plan *plan, const td_run *run)
 {
     const td_run_options *options = &plan->options;
     bool limited = options->has_iterations && td_workload_of(plan->program) != TD_WORKLOAD_GATHER;
-    bool odd = limited || options->resume != NULL || options->checkpoint != NULL || plan->emulated_bytes > 0;
+    bool kept = options->resume != NULL || options->checkpoint != NULL;
+    bool odd = limited || kept || options->source_count > 0 || plan->emulated_bytes > 0;
     if (odd || plan->engine != plan->reported || !td_history_wants(plan->graph->edges)) return;
     td_past past = {.build_id = plan->graph->build_id, .machine = td_rates_machine(td_pool_threads(options->pool)),
                     .how = td_question_how(options), .iterations = run->iterations, .prepare = run->prepare_seconds,

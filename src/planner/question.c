@@ -56,9 +56,11 @@ static int threads_of(const td_run_options *options)
 
 static void begin(td_question *self, const td_program *program, const td_run_options *options)
 {
+    static const uint64_t MOST_RUNS = (uint64_t)1 << 32;
     const char *devices = options->devices;
+    uint64_t runs = options->runs < MOST_RUNS ? options->runs : MOST_RUNS;
     *self = (td_question){.of = {.program = program, .graph = &self->shape, .options = options, .rates = &self->rates,
-                                 .runs = options->runs > 0 ? options->runs : 1, .cached = cached}};
+                                 .runs = runs > 0 ? runs : 1, .cached = cached}};
     td_rates_find(&self->rates, threads_of(options));
     self->how = td_question_how(options);
     self->named = td_gpu_is_named(devices);

@@ -280,7 +280,7 @@ static td_status open_file(td_sidecar **out, const char *path)
     struct stat facts;
     TD_CHECK(TD_NEW_ZEROED(&self, 1, "prepared layout"));
     snprintf(self->path, sizeof self->path, "%s", path);
-    self->fd = open(path, O_RDONLY | O_CLOEXEC);
+    self->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe does not wait for its writer */
     if (self->fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
         TD_TRY(td_fail(TD_NOT_FOUND, "there is no %s", path));
     } else if (self->fd < 0 || fstat(self->fd, &facts) != 0) {
@@ -438,7 +438,7 @@ td_status td_sidecar_take(const td_sidecar *sidecar, const char *part, uint64_t 
 static bool is_layout(const char *path)
 {
     char magic[8] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return false;
     bool found = pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, MAGIC, sizeof magic) == 0;
     close(fd);

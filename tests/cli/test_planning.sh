@@ -90,6 +90,8 @@ succeeds plan bfs grid.tg --json p.json
 lacks "$(cat p.json)" '"measured": true' 'the plan for another file'
 succeeds plan bfs g.tg --set cpu.direction=push --engine cpu --json p.json
 lacks "$(cat p.json)" '"measured": true' 'the plan with other settings'
+succeeds run bfs g.tg --sources 3,4,5
+equal "$(wc -l <cache/tandem/runs)" 1 'runs after a batch'
 succeeds run bfs g.tg --source 3 --devices emu@unchecked
 equal "$(wc -l <cache/tandem/runs)" 1 'runs after an emulated one'
 sed -i 's/ bfs cpu / bfs cpu 9/' cache/tandem/runs

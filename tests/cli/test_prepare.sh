@@ -121,6 +121,13 @@ succeeds gen rmat --scale 16 -o large.tg --quiet
 fails 1 '--memory allows more' prepare large.tg --for paths --memory 20M
 if ls large.tg.* >/dev/null 2>&1; then bad 'files are left'; else good; fi
 
+# A pipe in the place of a layout is no layout, and a run does not wait for its writer.
+cp g.tg piped.tg
+mkfifo piped.tg.coop-hot
+succeeds run bfs piped.tg --source 3 --engine coop --devices emu@unchecked --gpu-edges 30% --quiet
+succeeds prepare piped.tg --list
+rm -f piped.tg piped.tg.coop-hot
+
 # A folder that cannot be written: the cache folder, or without.
 if [ "$(id -u)" -ne 0 ]; then
     mkdir fixed && cp g.tg fixed/ && chmod 555 fixed

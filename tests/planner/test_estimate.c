@@ -254,6 +254,20 @@ TEST(an_earlier_run_is_believed_for_the_same_request_only)
     CHECK(td_question_how(&other) != s.question.how);
 }
 
+/* Where the cores took longer than the model says, they would in another engine too. */
+TEST(a_slow_run_on_the_cores_does_not_make_hybrid_the_choice)
+{
+    scene s = {0};
+    ask(&s, &k25, "bfs", h200);
+    double cpu = row_of(&s, "cpu")->processing, hybrid = row_of(&s, "hybrid")->processing;
+    s.question.past[0] = (td_past){.iterations = 9, .processing = 20 * cpu, .engine = "cpu", .program = "bfs",
+                                   .how = s.question.how};
+    s.question.past_count = 1;
+    td_question_answer(&s.question, &s.answer);
+    CHECK(row_of(&s, "cpu")->measured && row_of(&s, "hybrid")->processing > 19 * hybrid);
+    CHECK(row_of(&s, "cpu")->seconds < row_of(&s, "hybrid")->seconds);
+}
+
 /* Rounds. */
 
 static double rounds_of(const char *kind, uint64_t scale, uint64_t width)
