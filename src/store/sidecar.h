@@ -59,7 +59,7 @@ td_status td_sidecar_size(const td_sidecar *sidecar, const char *part, uint64_t 
 td_status td_sidecar_read(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes, td_pool *pool);
 
 /* The same for a section whose numbers lead somewhere: calls `check` for every block that was read, `bytes` of them from
- * `at` on, while it is in the cache; any thread. A failure is told with the file's name. */
+ * `at` on, while it is in the cache; any thread. A failure names the file. */
 typedef td_status (*td_sidecar_check)(const void *context, uint64_t at, const void *data, uint64_t bytes);
 td_status td_sidecar_read_checked(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes,
                                   td_sidecar_check check, const void *context, td_pool *pool);

@@ -110,7 +110,7 @@ if ls e.tg.stream* e.tg.coop-hot >/dev/null 2>&1; then bad 'layouts are left'; e
 succeeds convert e.tg -o c.tg --for stream:pagerank --json c.json
 contains "$(cat c.json)" '"layout": "stream-in-small"' 'convert --for'
 if [ -e c.tg.stream-in-small ]; then good; else bad 'convert --for left no layout'; fi
-# Files that other lists or a damaged disk left behind are told and not used.
+# Files that other lists or a damaged disk left behind are reported and not used.
 cp c.tg.stream-in-small e.tg.stream-out-light-packed
 succeeds run sssp e.tg --engine stream --devices emu@unchecked --gpu-edges 30% --source 1 --json wrong.json
 contains "$err" 'e.tg.stream-out-light-packed' 'a layout of another name'

@@ -136,7 +136,7 @@ TEST(damage_is_found)
     td_graph *graph = graph_file("damage.tg", "rmat 10", TEST_U8);
     const char *path = test_path("damage.tg.stream-out-light-weights");
     size_t count = 0;
-    int told = 0, flips = 0;
+    int reported = 0, flips = 0;
     CHECK_OK(save_light(graph, NULL));
     char *bytes = bytes_of(path, &count);
     for (size_t at = 0; at < count; at += at < 4096 ? 97 : 911, flips++) {
@@ -145,9 +145,9 @@ TEST(damage_is_found)
         bytes[at] ^= 0x20;
         td_status status = load_form(graph, &light);
         CHECK(status == TD_OK || status == TD_CORRUPT || status == TD_FORMAT || status == TD_UNSUPPORTED);
-        told += status != TD_OK;
+        reported += status != TD_OK;
     }
-    CHECK(2 * told > flips); /* the rest fell into the zeros between sections */
+    CHECK(2 * reported > flips); /* the rest fell into the zeros between sections */
     for (size_t length = 0; length < count; length += 1 + length / 2) {
         test_write_file(path, bytes, length);
         CHECK_STATUS(load_form(graph, &light), TD_CORRUPT);

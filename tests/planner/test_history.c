@@ -133,7 +133,7 @@ TEST(a_history_that_cannot_be_kept_is_no_failure)
     CHECK(mkdir(path, 0777) == 0); /* a folder in its place */
     td_history_add(&sample);
     CHECK_EQ(find(found), 0);
-    CHECK(rmdir(path) == 0 && mkfifo(path, 0666) == 0); /* a pipe: nobody may wait for its other end */
+    CHECK(rmdir(path) == 0 && mkfifo(path, 0666) == 0); /* a pipe: its other end is not waited for */
     td_history_add(&sample);
     CHECK_EQ(find(found), 0);
     CHECK(unlink(path) == 0 && symlink("/dev/zero", path) == 0);

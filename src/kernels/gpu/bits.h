@@ -54,7 +54,7 @@ BITS_KERNEL(BITS(bits_start))
         ((WORD *)a.seen)[a.queue[i]] = ((WORD *)a.frontier)[a.queue[i]] = (WORD)a.starts[i];
 }
 
-/* Offers a vertex to the searches of `word`; true: nobody has queued it in this iteration. */
+/* Offers a vertex to the searches of `word`; true: it was not queued in this iteration before. */
 TD_DEVICE bool BITS(bits_offer)(const td_bits_args *a, uint32_t v, WORD word)
 {
     WORD *next = (WORD *)a->next, fresh = word & ~((const WORD *)a->seen)[v];
