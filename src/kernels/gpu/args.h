@@ -75,6 +75,7 @@ typedef struct td_gpu_slot {
     uint64_t edges; /* of the vertices queued */
     uint32_t count, pieces;
     uint32_t nearest, left; /* cores: complement of the lowest value above the level, 0: none; vertices that remain */
+    uint32_t unused[2];     /* a slot is one sector of the L2 cache */
 } td_gpu_slot;
 
 /* Where one-launch peeling (cores.h) goes on: the levels below next_level are done, but for the queued vertices. */
@@ -93,19 +94,25 @@ typedef struct td_gpu_row {
     uint32_t vertices, split; /* split: the round only divided the far vertices and processed no edges */
 } td_gpu_row;
 
+/* Blocks that wait read the word of the barrier all the time, while the others still add to the slots and to the far
+ * counts: each of the three has a line of the L2 cache to itself. */
+enum { TD_GPU_LINE = 128 };
+
 typedef struct td_gpu_control {
     td_gpu_tally tally;
-    td_gpu_slot slot[TD_GPU_SLOTS];
-    uint32_t rounds;              /* rounds of the last launch */
-    uint32_t at;                  /* the slot to continue with */
+    uint8_t tally_line[TD_GPU_LINE - sizeof(td_gpu_tally)];
+    td_gpu_slot slot[TD_GPU_SLOTS]; /* a line */
+    uint32_t barrier;             /* the word of the grid barrier */
+    uint32_t barrier_line[TD_GPU_LINE / sizeof(uint32_t) - 1];
     uint32_t far_count[2], far_at; /* priorities: deferred vertices, and the list they are in */
     uint32_t far_lowest;          /* the lowest far priority found by the current split; all bits set otherwise */
     uint32_t bound;               /* priorities up to it are near */
+    uint32_t rounds;              /* rounds of the last launch */
+    uint32_t at;                  /* the slot to continue with */
     uint32_t left_count;          /* peeling: vertices that remain */
     uint32_t edge_count;          /* edges of the forest so far */
     uint32_t given;               /* changed vertices listed for the host */
     uint64_t tasks_moved;         /* inter-warp balancing: tasks moved to shared memory, in the whole run */
-    uint32_t barrier;             /* the word of the grid barrier */
     uint64_t survivor_count, scratch_count; /* sweeps: edges kept so far, edges put aside */
     uint64_t part_began;          /* survivor_count before the current part of the lists */
     uint64_t active_vertices[TD_GPU_FRAGMENTS], active_edges[TD_GPU_FRAGMENTS]; /* several GPUs: the frontiers of the
