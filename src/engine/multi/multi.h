@@ -50,6 +50,8 @@ typedef struct td_multi_settings {
     uint64_t steal_edges;    /* smaller iterations are neither timed nor divided, unless t1 is given */
     uint64_t high_degree;
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
+    bool common_queue;       /* GPUs that have the same memory take vertices from one queue in these loops */
+    uint32_t loop_blocks;    /* of each GPU in these loops; 0: by the work */
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
@@ -401,6 +403,7 @@ td_status td_multi_synchronize(td_multi_job *self); /* with the streams of all o
 td_status td_multi_end_copies(td_multi_job *self, td_status status);
 td_status td_multi_reports(td_multi_job *self); /* waits for completions that are under way */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
+td_status td_multi_follow(td_multi_job *self, td_multi_gpu *gpu); /* all streams: what this GPU's has been given so far */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */

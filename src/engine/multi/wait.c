@@ -109,6 +109,14 @@ td_status td_multi_reports(td_multi_job *self)
     return self->failed;
 }
 
+td_status td_multi_follow(td_multi_job *self, td_multi_gpu *gpu)
+{
+    TD_CHECK(record(gpu));
+    TD_EACH_GPU(self, other)
+        if (other != gpu) TD_CHECK(td_stream_wait(other->job.stream, gpu->done));
+    return TD_OK;
+}
+
 /* The first GPU's stream waits for all others, and they for it: 3n events and waits, not n^2. */
 td_status td_multi_all_wait(td_multi_job *self)
 {
@@ -119,10 +127,7 @@ td_status td_multi_all_wait(td_multi_job *self)
         TD_CHECK(record(gpu));
         TD_CHECK(td_stream_wait(first->job.stream, gpu->done));
     }
-    TD_CHECK(record(first));
-    TD_EACH_GPU(self, gpu)
-        if (gpu != first) TD_CHECK(td_stream_wait(gpu->job.stream, first->done));
-    return TD_OK;
+    return td_multi_follow(self, first);
 }
 
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment)
