@@ -246,6 +246,7 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
 /* The frontier that the loop left, from queues into bitmaps. The far bitmaps are up to date. */
 static td_status map_frontier(td_multi_job *self)
 {
+    self->next_dirty = false;
     if (is_common(self)) { /* on one stream, which sets bits of all fragments */
         td_gpu_job *first = job_of(self, 0);
         TD_CHECK(td_gpu_clear_map(first, first->state.active));

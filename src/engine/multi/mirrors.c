@@ -30,8 +30,10 @@ static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift
 
 td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes) { return share(self, place, bytes, 0); }
 
+/* The host has waited for the frontier's counters, and with them for its bitmap. */
 td_status td_multi_share_active(td_multi_job *self)
 {
+    if (self->shared) return TD_OK;
     return share(self, offsetof(td_gpu_state, active), sizeof(uint32_t), 5);
 }
 

@@ -162,6 +162,7 @@ typedef struct td_multi_gpu {
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
     bool loops, queues;      /* td_multi_job */
+    bool has_late;           /* a part of this pull may have left vertices to blocks */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
     uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before
@@ -286,6 +287,7 @@ typedef struct td_multi_job {
     td_multi_model model;
     td_status failed;        /* of a completion */
     td_frontier now;     /* of all GPUs together */
+    bool next_dirty;         /* the bitmap of the next frontier is not clear (td_multi_clean_next) */
     bool tally_stale;        /* the frontier was not measured since it was made */
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
@@ -407,6 +409,7 @@ td_status td_multi_follow(td_multi_job *self, td_multi_gpu *gpu); /* all streams
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
+bool td_multi_needs_tally(const td_multi_job *self); /* measuring says more than the number of vertices and edges */
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); /* a bitmap, as far as it is this GPU's */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
@@ -435,6 +438,7 @@ td_status td_multi_leave_queue(td_multi_job *self); /* to the bitmaps, which are
 
 /* rounds.c: after an iteration, the next frontier's bitmaps become the frontier's. */
 void td_multi_next_frontier(td_multi_job *self);
+td_status td_multi_clean_next(td_multi_job *self); /* before something marks vertices of the next frontier */
 
 /* own.c: gives fragments to other owners, with their values and active vertices. */
 td_status td_multi_move(td_multi_job *self, const int *owner);

@@ -44,6 +44,7 @@ static td_status list(td_multi_job *self)
 {
     td_multi_queue *queue = &self->queue;
     *queue = (td_multi_queue){.listed = true};
+    TD_CHECK(td_multi_clean_next(self));
     TD_CHECK(td_multi_reset(self));
     TD_EACH_OWNED(self, gpu, fragment) {
         td_gpu_job *job = &gpu->job;

@@ -140,7 +140,7 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
 
 /* Chunks of frontiers are for cuts, so only after an iteration with steals, as the next may have some, too: others are
  * measured again. A value is for mirrors of first-hit programs. */
-static bool needs_tally(const td_multi_job *self)
+bool td_multi_needs_tally(const td_multi_job *self)
 {
     bool value = self->gpu[0].job.state.first_hit && !self->shared;
     return self->gpu[0].tally != NULL && (value || self->needs_classes || self->balance.tallies);
@@ -159,7 +159,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
                             .changed = map == TD_MAP_OPEN || self->shared ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = end,
                             .fragment = (uint32_t)first, .last_fragment = (uint32_t)last};
     if (words == 0) return TD_OK;
-    if (needs_tally(self)) {
+    if (td_multi_needs_tally(self)) {
         args.tally = gpu->tally;
         args.value = map != TD_MAP_OPEN;
         args.classes = self->needs_classes;
@@ -178,7 +178,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
 
 td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
-    self->tally_stale = !needs_tally(self);
+    self->tally_stale = !td_multi_needs_tally(self);
     TD_EACH_MEMBER(self, gpu) {
         uint32_t owned = self->exchange.box[td_multi_index(self, gpu)].fragments.owned;
         for (int first = 0, last; first < self->count; first = last + 1) {
