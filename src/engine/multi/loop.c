@@ -261,7 +261,29 @@ static td_status map_frontier(td_multi_job *self)
         td_queue_args args = {.state = job->state, .queue = job->arrays.queue[job->control->rounds % 2], .count = count};
         if (count > 0) TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->map_queue, count, &args));
     }
-    return is_common(self) ? td_multi_follow(self, &self->gpu[self->rounds.member[0]]) : TD_OK;
+    return TD_OK;
+}
+
+/* The frontier that the loop left. One GPU made its bitmap if the queue was common, and measures it alone: the others have
+ * nothing to wait for. */
+static td_status measure_left(td_multi_job *self)
+{
+    td_multi_gpu *first = &self->gpu[self->rounds.member[0]];
+    if (self->now.vertices == 0) { /* there is nothing to measure */
+        self->now.edges = 0;
+        TD_EACH_GPU(self, gpu) gpu->vertices = gpu->edges = 0;
+        return is_common(self) ? td_multi_follow(self, first) : TD_OK;
+    }
+    if (is_common(self) && !td_multi_needs_tally(self)) {
+        TD_CHECK(td_multi_measure_alone(self, first));
+    } else {
+        if (is_common(self)) TD_CHECK(td_multi_follow(self, first));
+        TD_CHECK(td_multi_reset(self));
+        TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
+        TD_CHECK(td_multi_wait(self));
+    }
+    td_multi_add_up(self);
+    return TD_OK;
 }
 
 td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
@@ -289,14 +311,5 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     for (int i = 0; i < self->rounds.count; i++)
         if (job_of(self, i)->control->far_count[job_of(self, i)->control->far_at] > 0) *far = true;
     self->mirrors_stale = true;
-    if (self->now.vertices == 0) { /* there is nothing to measure */
-        self->now.edges = 0;
-        TD_EACH_GPU(self, gpu) gpu->vertices = gpu->edges = 0;
-        return TD_OK;
-    }
-    TD_CHECK(td_multi_reset(self));
-    TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
-    TD_CHECK(td_multi_wait(self));
-    td_multi_add_up(self);
-    return TD_OK;
+    return measure_left(self);
 }

@@ -409,6 +409,8 @@ td_status td_multi_follow(td_multi_job *self, td_multi_gpu *gpu); /* all streams
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
+/* The frontiers of all fragments by one GPU, which shares their bitmaps; into the counters of their owners. */
+td_status td_multi_measure_alone(td_multi_job *self, td_multi_gpu *gpu);
 bool td_multi_needs_tally(const td_multi_job *self); /* measuring says more than the number of vertices and edges */
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); /* a bitmap, as far as it is this GPU's */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */

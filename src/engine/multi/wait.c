@@ -191,6 +191,21 @@ td_status td_multi_measure(td_multi_job *self, td_multi_map map)
     return TD_OK;
 }
 
+td_status td_multi_measure_alone(td_multi_job *self, td_multi_gpu *gpu)
+{
+    self->tally_stale = true;
+    TD_CHECK(reset(gpu));
+    TD_CHECK(measure(self, gpu, 0, self->count - 1, TD_MAP_ACTIVE));
+    TD_CHECK(td_multi_queue_counters(gpu, gpu->job.stream));
+    TD_CHECK(td_streams_synchronize(&gpu->job.stream, 1));
+    for (int k = 0; k < self->count; k++) {
+        td_gpu_control *control = td_multi_owner(self, k)->job.control;
+        control->active_vertices[k] = gpu->job.control->active_vertices[k];
+        control->active_edges[k] = gpu->job.control->active_edges[k];
+    }
+    return TD_OK;
+}
+
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map)
 {
     if (map == NULL || !self->shared) return td_gpu_clear_map(&gpu->job, map);
