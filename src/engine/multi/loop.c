@@ -34,7 +34,7 @@ bool td_multi_may_reach(const td_multi_job *self)
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
+    return self->set.loop_edges > 0 && !self->gpu[0].job.strict && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
            are_cooperative(self) && td_multi_may_reach(self);
 }
 

@@ -569,6 +569,7 @@ const td_engine td_multi_engine = {
     .needs_gpu = true,
     .several_gpus = true,
     .limits_edges = true,
+    .strict = true,
     .settings = settings,
     .uses = uses,
     .applies = applies,

@@ -3,6 +3,21 @@
 
 #include "base/clock.h"
 
+/* Strict iterations (td_run_strict) send the values before the iteration, with those of mirrors. Behind changes of owners. */
+static td_status keep_values(td_multi_job *self)
+{
+    if (!self->gpu[0].job.strict) return TD_OK;
+    size_t bytes = self->traits->value_bytes;
+    TD_EACH_GPU(self, gpu) {
+        uint64_t first = self->shared ? gpu->fragment->first : 0, end = self->shared ? gpu->fragment->end : self->graph->vertices;
+        const td_gpu_state *state = &gpu->job.state;
+        if (first == end) continue;
+        TD_CHECK(td_stream_copy(gpu->job.stream, (char *)state->messages + first * bytes,
+                                (const char *)state->values + first * bytes, (end - first) * bytes, TD_ON_DEVICE));
+    }
+    return td_multi_all_wait(self);
+}
+
 /* Push. */
 
 /* The active vertices first .. end - 1 of a fragment push along their lists, which may be another GPU's: then they are
@@ -95,6 +110,7 @@ static td_status push(td_multi_job *self)
     TD_CHECK(td_multi_leave_queue(self));
     self->row.active_edges = self->now.edges; /* a queue's were an estimate */
     TD_CHECK(td_multi_clean_next(self));
+    TD_CHECK(keep_values(self));
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
@@ -252,6 +268,7 @@ static td_status pull(td_multi_job *self)
     TD_CHECK(td_multi_own_again(self));
     TD_CHECK(td_multi_share_active(self));
     TD_CHECK(adopts ? adopt_active(self, value) : td_multi_update_mirrors(self));
+    TD_CHECK(keep_values(self));
     TD_CHECK(pull_parts(self, first_hit));
     bool tallied = is_tallied(self);
     if (tallied) self->tally_stale = true;
