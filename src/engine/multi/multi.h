@@ -33,6 +33,7 @@ typedef enum td_multi_cost {
     TD_COST_MEASURED, /* from the iterations before, and the links */
     TD_COST_UNIFORM,  /* the same everywhere */
     TD_COST_MODEL,    /* predicted from the frontier's metrics, and the links */
+    TD_COST_EXACT,    /* as the same iteration of the first run took, in which nothing was stolen, and the links */
 } td_multi_cost;
 
 /* Values of vertices: one array for all GPUs that have the same memory, or an array per GPU with mirrors. */
@@ -113,6 +114,8 @@ typedef struct td_multi_division {
 /* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
 typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP, TD_WORKS } td_multi_work;
 
+enum { TD_EXACT_ITERATIONS = 64 }; /* that cost=exact remembers */
+
 /* What iterations have taught about a program on a graph; cached with the layout for the next run. */
 typedef struct td_multi_learned {
     const td_program *program;
@@ -121,6 +124,8 @@ typedef struct td_multi_learned {
     double steal_seconds;    /* by which an iteration with steals takes longer beside its work: searches, launches */
     double steal_factor;     /* what its longest GPU takes, over what the costs of edges say: GPUs compete */
     td_sync_cost sync;       /* of rounds that the host launches */
+    bool has_exact;
+    double exact_seconds[TD_EXACT_ITERATIONS][TD_FRAGMENTS]; /* of an edge in every iteration of the first run; 0: unknown */
 } td_multi_learned;
 
 /* The layout that is cached between the runs of a graph. */
