@@ -55,7 +55,7 @@ static td_status run_launch(td_gpu_job *job, td_frontier *now, bool builds)
         const td_gpu_row *row = &job->control->rows[i];
         td_row report = {.direction = job->cores == TD_CORES_PEEL ? "peel" : "bounds", .active_vertices = row->vertices,
                          .active_edges = row->edges, .edges = row->edges,
-                         .bytes_direct = row->host_edges * edge_bytes, .bytes_useful = row->host_edges * edge_bytes};
+                         .bytes_direct = row->other_edges * edge_bytes, .bytes_useful = row->other_edges * edge_bytes};
         if (row->split) continue;
         job->run->updates += row->vertices;
         TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));

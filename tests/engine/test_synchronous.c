@@ -45,6 +45,7 @@ static void check(const td_graph *graph, const char *program, const char *engine
                                   .pool = pool, .mode = TD_MODE_SYNC, .has_iterations = true, .iterations = iterations,
                                   .has_source = !labels, .source = labels ? 0 : busiest(graph)};
         if (strcmp(engine, "stream") == 0 || strcmp(engine, "coop") == 0) options.gpu_edges = 0.25;
+        if (strcmp(engine, "multi") == 0) options.devices = strstr(settings, "shared") != NULL ? "emu:2@slices" : "emu:3@unchecked";
         if (strcmp(engine, "hybrid") == 0 && strstr(settings, "use=gpu") == NULL) options.devices = NULL;
         td_run *run = run_of(program, graph, options, settings);
         uint32_t *wanted = expect(graph, labels, options.source, iterations);
@@ -67,6 +68,8 @@ TEST(so_many_iterations_give_the_same_values_everywhere)
                                          "stream.subgraph=512 stream.variant=scaph"};
     static const char *const coop[] = {"coop.invoke=always", "coop.invoke=always coop.link=off coop.balance=cta"};
     static const char *const hybrid[] = {"", "hybrid.page=512", "hybrid.page=512 hybrid.use=gpu"};
+    static const char *const multi[] = {"multi.direction=push multi.t1=0 multi.t2=0", "multi.direction=pull", "multi.t3=1000",
+                                        "multi.values=shared"};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 4));
     for (int g = 0; g < 2; g++)
@@ -77,6 +80,7 @@ TEST(so_many_iterations_give_the_same_values_everywhere)
             for (int s = 0; s < 4; s++) check(graph, programs[p], "stream", stream[s], pool);
             for (int s = 0; s < 2; s++) check(graph, programs[p], "coop", coop[s], pool);
             for (int s = 0; s < 3; s++) check(graph, programs[p], "hybrid", hybrid[s], pool);
+            for (int s = 0; s < 4; s++) check(graph, programs[p], "multi", multi[s], pool);
             td_graph_destroy(graph);
         }
     td_pool_destroy(pool);
@@ -84,21 +88,11 @@ TEST(so_many_iterations_give_the_same_values_everywhere)
 
 TEST(engines_that_cannot_promise_that_refuse)
 {
-    static const struct {
-        const char *engine, *devices;
-        double gpu_edges;
-    } places[] = {{"multi", "emu:2@unchecked", 0}};
+    td_run *run = NULL;
     td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_U16, NULL);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        td_run *run = NULL;
-        td_run_options options = {.engine = places[i].engine, .devices = places[i].devices, .has_source = true,
-                                  .gpu_edges = places[i].gpu_edges, .mode = TD_MODE_SYNC, .has_iterations = true,
-                                  .iterations = 3};
-        CHECK_STATUS(try_run(&run, "sssp", graph, options, ""), TD_USAGE);
-        CHECK_CONTAINS(td_last_message(), "use engine cpu or resident");
-        options.mode = TD_MODE_DEFAULT;
-        td_run_destroy(run_of("sssp", graph, options, ""));
-    }
+    td_run_options options = {.engine = "paths", .has_source = true, .mode = TD_MODE_SYNC, .has_iterations = true, .iterations = 3};
+    CHECK_STATUS(try_run(&run, "sssp", graph, options, ""), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "the engine paths has no iterations");
     td_graph_destroy(graph);
 }
 
@@ -148,8 +142,8 @@ TEST(every_program_gives_those_values_or_refuses)
 {
     static const char *const programs[] = {"bfs", "sssp", "labels", "kcore", "pagerank", "adsorption", "heat", "circuit",
                                            "nn"};
-    enum { PUSHES = 1 << 1 | 1 << 5, MULTI = 1 << 11, PATHS = 1 << 12 }; /* bits of `places` */
-    static const uint32_t refusals[] = {PATHS, MULTI | PATHS, MULTI | PATHS, PATHS, PUSHES | PATHS, PUSHES | PATHS,
+    enum { PUSHES = 1 << 1 | 1 << 5, PATHS = 1 << 12 }; /* bits of `places` */
+    static const uint32_t refusals[] = {PATHS, PATHS, PATHS, PATHS, PUSHES | PATHS, PUSHES | PATHS,
                                         PUSHES | PATHS, PUSHES | PATHS, PUSHES | PATHS};
     td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U16, NULL);
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++) {

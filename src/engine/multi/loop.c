@@ -34,7 +34,7 @@ bool td_multi_may_reach(const td_multi_job *self)
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
+    return self->set.loop_edges > 0 && !self->gpu[0].job.strict && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
            are_cooperative(self) && td_multi_may_reach(self);
 }
 
@@ -99,27 +99,33 @@ void td_multi_close_loop(td_multi_job *self) { td_set_close(self->rounds.set); }
 
 static td_gpu_job *job_of(td_multi_job *self, int member) { return &self->gpu[self->rounds.member[member]].job; }
 
-/* The frontier and the deferred vertices, from bitmaps into queues. */
+/* The members take vertices from the first one's queue. */
+static bool is_common(const td_multi_job *self) { return self->shared && self->set.common_queue && self->set.steals; }
+
+/* The active and the deferred vertices first .. end - 1, from bitmaps into the GPU's queues. */
+static td_status list_range(td_gpu_job *job, uint32_t first, uint32_t end)
+{
+    uint64_t threads = ((uint64_t)end - first + 31) / 32 * 32;
+    td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0], .first_vertex = first, .end_vertex = end};
+    if (threads == 0) return TD_OK;
+    TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_words, threads, &args));
+    if (job->arrays.far_map == NULL) return TD_OK;
+    td_far_args far = td_gpu_far_args(job);
+    far.first_vertex = first;
+    far.end_vertex = end;
+    return td_gpu_launch(job, job->stream, &job->kernels->list_far, threads, &far);
+}
+
 static td_status list_frontier(td_multi_job *self)
 {
-    TD_EACH_OWNED(self, gpu, fragment) {
-        td_gpu_job *job = &gpu->job;
-        uint64_t threads = ((uint64_t)fragment->end - fragment->first + 31) / 32 * 32;
-        td_queue_args args = {.state = job->state, .queue = job->arrays.queue[0], .first_vertex = fragment->first,
-                              .end_vertex = fragment->end};
-        if (threads == 0) continue;
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_words, threads, &args));
-        if (job->arrays.far_map == NULL) continue;
-        td_far_args far = td_gpu_far_args(job);
-        far.first_vertex = fragment->first;
-        far.end_vertex = fragment->end;
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->list_far, threads, &far));
-    }
+    if (is_common(self)) return list_range(job_of(self, 0), 0, self->graph->vertices);
+    TD_EACH_OWNED(self, gpu, fragment) TD_CHECK(list_range(&gpu->job, fragment->first, fragment->end));
     return TD_OK;
 }
 
 enum { GROWTH = 4, LEAST_BLOCKS = 8 };
 enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
+enum { LONG_LIST = 128 }; /* edges that a warp of a common queue processes at once */
 
 void td_multi_fill_peers(td_multi_job *self, td_joint_args *args)
 {
@@ -137,6 +143,13 @@ void td_multi_fill_peers(td_multi_job *self, td_joint_args *args)
     }
 }
 
+static bool has_long_lists(const td_multi_job *self)
+{
+    for (int k = 0; k < self->count; k++)
+        if (self->layout->fragment[k].push.longest > LONG_LIST) return true;
+    return false;
+}
+
 static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
 {
     td_multi_loop *loop = &self->rounds;
@@ -146,7 +159,7 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
                             .changed = self->shared ? NULL : gpu->changed,
                             .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
                             .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
-                            .lean = self->rounds.mean_degree <= LEAN_DEGREE};
+                            .lean = self->rounds.mean_degree <= LEAN_DEGREE, .long_lists = has_long_lists(self)};
     td_multi_fill_peers(self, args);
     for (int k = 0; k < self->count; k++)
         if (self->exchange.box[loop->member[member]].reads[k]) args->list[k] = self->layout->fragment[k].push.view;
@@ -156,9 +169,17 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
  * multiprocessor. */
 static uint32_t blocks_of(const td_multi_job *self, const td_gpu_job *job)
 {
+    if (self->set.loop_blocks > 0) return self->set.loop_blocks;
     uint64_t work = self->now.edges + self->now.vertices, processors = (uint64_t)job->device->properties.multiprocessors;
     uint64_t wanted = GROWTH * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + LEAST_BLOCKS;
     return (uint32_t)(wanted < processors ? wanted : processors);
+}
+
+static const td_kernel *kernel_of(const td_multi_job *self, const td_gpu_job *job)
+{
+    const td_gpu_kernels *k = job->kernels;
+    if (is_common(self)) return job->prioritised ? &k->priorities_common.kernel : &k->levels_common.kernel;
+    return job->prioritised ? &k->priorities_joint.kernel : &k->levels_joint.kernel;
 }
 
 static td_status launch(td_multi_job *self, uint32_t most_rounds)
@@ -173,7 +194,7 @@ static td_status launch(td_multi_job *self, uint32_t most_rounds)
     for (int i = 0; i < loop->count; i++) {
         td_gpu_job *job = job_of(self, i);
         uint32_t most, few = blocks_of(self, job);
-        kernels[i] = job->prioritised ? &job->kernels->priorities_joint.kernel : &job->kernels->levels_joint.kernel;
+        kernels[i] = kernel_of(self, job);
         streams[i] = job->stream;
         arguments[i] = &args[i];
         fill_args(self, i, most_rounds, &args[i]);
@@ -181,6 +202,7 @@ static td_status launch(td_multi_job *self, uint32_t most_rounds)
         if (most == 0)
             return td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a multiprocessor", job->device->name,
                            kernels[i]->name);
+        args[i].first_block = blocks;
         blocks += few < most ? few : most;
         shapes[i] = (td_launch){.blocks = few < most ? few : most, .threads = TD_GPU_THREADS, .cooperative = true};
         uint64_t rows = most_rounds * sizeof(td_gpu_row);
@@ -199,7 +221,11 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
     for (uint32_t r = 0; r < rounds; r++) {
         td_row row = {.direction = first->prioritised ? "near" : "push", .active_vertices = self->now.vertices,
                       .gpus = (uint32_t)self->rounds.count, .steal = "loop"};
-        for (int i = 0; i < self->rounds.count; i++) row.edges += job_of(self, i)->control->rows[r].edges;
+        for (int i = 0; i < self->rounds.count; i++) {
+            row.edges += job_of(self, i)->control->rows[r].edges;
+            row.edges_stolen += job_of(self, i)->control->rows[r].other_edges;
+        }
+        self->balance.stolen += row.edges_stolen;
         row.active_edges = row.edges;
         if (r == 0) row.operations = (uint32_t)td_multi_new_operations(self);
         td_multi_end_parts(self, &row, true);
@@ -220,7 +246,12 @@ static td_status take_rounds(td_multi_job *self, uint64_t began)
 /* The frontier that the loop left, from queues into bitmaps. The far bitmaps are up to date. */
 static td_status map_frontier(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu) {
+    self->next_dirty = false;
+    if (is_common(self)) { /* on one stream, which sets bits of all fragments */
+        td_gpu_job *first = job_of(self, 0);
+        TD_CHECK(td_gpu_clear_map(first, first->state.active));
+        TD_CHECK(td_gpu_clear_map(first, first->state.next_active));
+    } else TD_EACH_MEMBER(self, gpu) {
         TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.active));
         TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.next_active));
     }
@@ -230,6 +261,28 @@ static td_status map_frontier(td_multi_job *self)
         td_queue_args args = {.state = job->state, .queue = job->arrays.queue[job->control->rounds % 2], .count = count};
         if (count > 0) TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->map_queue, count, &args));
     }
+    return TD_OK;
+}
+
+/* The frontier that the loop left. One GPU made its bitmap if the queue was common, and measures it alone: the others have
+ * nothing to wait for. */
+static td_status measure_left(td_multi_job *self)
+{
+    td_multi_gpu *first = &self->gpu[self->rounds.member[0]];
+    if (self->now.vertices == 0) { /* there is nothing to measure */
+        self->now.edges = 0;
+        TD_EACH_GPU(self, gpu) gpu->vertices = gpu->edges = 0;
+        return is_common(self) ? td_multi_follow(self, first) : TD_OK;
+    }
+    if (is_common(self) && !td_multi_needs_tally(self)) {
+        TD_CHECK(td_multi_measure_alone(self, first));
+    } else {
+        if (is_common(self)) TD_CHECK(td_multi_follow(self, first));
+        TD_CHECK(td_multi_reset(self));
+        TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
+        TD_CHECK(td_multi_wait(self));
+    }
+    td_multi_add_up(self);
     return TD_OK;
 }
 
@@ -258,14 +311,5 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     for (int i = 0; i < self->rounds.count; i++)
         if (job_of(self, i)->control->far_count[job_of(self, i)->control->far_at] > 0) *far = true;
     self->mirrors_stale = true;
-    if (self->now.vertices == 0) { /* there is nothing to measure */
-        self->now.edges = 0;
-        TD_EACH_GPU(self, gpu) gpu->vertices = gpu->edges = 0;
-        return TD_OK;
-    }
-    TD_CHECK(td_multi_reset(self));
-    TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
-    TD_CHECK(td_multi_wait(self));
-    td_multi_add_up(self);
-    return TD_OK;
+    return measure_left(self);
 }

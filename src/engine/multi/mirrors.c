@@ -30,16 +30,26 @@ static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift
 
 td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes) { return share(self, place, bytes, 0); }
 
+/* The host has waited for the frontier's counters, and with them for its bitmap. */
 td_status td_multi_share_active(td_multi_job *self)
 {
+    if (self->shared) return TD_OK;
     return share(self, offsetof(td_gpu_state, active), sizeof(uint32_t), 5);
 }
 
 /* Mirrors that changed: a list from each owner, which every other GPU reads. */
 
+/* What mirrors are updated with: messages, or of strict iterations (td_run_strict) the values, of which messages are copies. */
+static td_gpu_state sent_state(const td_multi_gpu *gpu)
+{
+    td_gpu_state state = gpu->job.state;
+    if (gpu->job.strict) state.messages = state.values;
+    return state;
+}
+
 static td_mirror_args mirror_args(const td_multi_gpu *gpu)
 {
-    return (td_mirror_args){.state = gpu->job.state, .changed = gpu->changed, .vertices = gpu->mirror_vertices,
+    return (td_mirror_args){.state = sent_state(gpu), .changed = gpu->changed, .vertices = gpu->mirror_vertices,
                             .messages = gpu->mirror_messages, .length = &gpu->job.state.control->given};
 }
 
@@ -84,7 +94,7 @@ static td_status take_list(td_multi_job *self, td_multi_gpu *to, const td_multi_
     uint64_t length = from->job.control->given;
     td_mirror_args args = mirror_args(from);
     if (length == 0) return TD_OK;
-    args.state = to->job.state;
+    args.state = sent_state(to);
     args.twice = twice;
     TD_CHECK(bring(self, to, from, &args));
     self->exchange.messages += length;

@@ -9,7 +9,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_BREAKDOWN,
+    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_LOOP_QUEUE, SET_LOOP_BLOCKS, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_BREAKDOWN,
     SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE, SET_RECOVERY, SET_RECOVERY_EVERY, SETTINGS,
 };
 
@@ -33,9 +33,10 @@ static const td_setting settings[] = {
                       "frontier stealing: GPUs with less work process edges of the others (GUM)"},
     [SET_OWNERSHIP] = {"ownership", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                        "ownership stealing: fewer GPUs take part in tiny iterations, and read the others' lists (GUM)"},
-    [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform|model",
-                  "what an edge costs on each GPU: as the iterations before took, with the links; all the same; or as a "
-                  "model predicts it from the degrees of the frontier (tandem calibrate), with the links"},
+    [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform|model|exact",
+                  "what an edge costs on each GPU: as the iterations before took, with the links; all the same; as a "
+                  "model predicts it from the degrees of the frontier (tandem calibrate), with the links; or, to compare "
+                  "these with, as the same iteration of the first run took, which steals nothing (--repeat 2)"},
     [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
     [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
@@ -48,6 +49,12 @@ static const td_setting settings[] = {
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
+    [SET_LOOP_QUEUE] = {"loop_queue", TD_SETTING_CHOICE, 0, 0, 0, "owners|common",
+                        "frontiers of rounds without the host: a queue for every owner, or one from which all GPUs take equal "
+                        "shares (GPUs that have the same memory)"},
+    [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
+                         "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
+                         "of the first round, at most one per multiprocessor"},
     [SET_QUEUE_EDGES] = {"queue_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                          "where the host launches every round: edges of a frontier up to which it is kept in queues and "
                          "not searched for in bitmaps; 0: it always is"},
@@ -91,7 +98,7 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
     if (strcmp(setting, "hub_degree") == 0) return gas && k->fused;
-    if (strcmp(setting, "loop_edges") == 0 || strcmp(setting, "queue_edges") == 0)
+    if (strncmp(setting, "loop_", 5) == 0 || strcmp(setting, "queue_edges") == 0)
         return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
         return gas && k->fused && k->schedule != TD_SCHEDULE_PEEL;
@@ -112,6 +119,9 @@ static bool applies(const td_settings *given, const char *setting)
         return (set[SET_STEALING] == 1 || set[SET_OWNERSHIP] == 1) && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "loop_edges") == 0) return set[SET_EXCHANGE] == 0;
+    if (strcmp(setting, "loop_blocks") == 0) return set[SET_EXCHANGE] == 0 && set[SET_LOOP_EDGES] > 0;
+    if (strcmp(setting, "loop_queue") == 0)
+        return set[SET_EXCHANGE] == 0 && set[SET_LOOP_EDGES] > 0 && set[SET_STEALING] == 1;
     if (strcmp(setting, "queue_edges") == 0)
         return set[SET_EXCHANGE] == 0 && !(set[SET_STEALING] == 1 && set[SET_T1] >= 0) && !td_settings_given(given, "multi.log");
     return !thief || (set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0);
@@ -124,6 +134,8 @@ static const char *when(const char *setting)
     if (strcmp(setting, "family") == 0) return "multi.log";
     if (strcmp(setting, "t3") == 0) return "multi.ownership=on with multi.exchange=auto";
     if (strcmp(setting, "loop_edges") == 0) return "multi.exchange=auto";
+    if (strcmp(setting, "loop_blocks") == 0) return "multi.loop_edges above 0 with multi.exchange=auto";
+    if (strcmp(setting, "loop_queue") == 0) return "multi.loop_edges above 0 with multi.stealing=on and multi.exchange=auto";
     if (strcmp(setting, "queue_edges") == 0) return "multi.exchange=auto, without multi.t1 and multi.log, which take all rounds from "
                                                     "bitmaps";
     if (strcmp(setting, "recovery_every") == 0) return "multi.recovery=iterations";
@@ -146,6 +158,8 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .steal_edges = (uint64_t)set[SET_STEAL_EDGES],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
+                               .common_queue = set[SET_LOOP_QUEUE] == 1,
+                               .loop_blocks = (uint32_t)set[SET_LOOP_BLOCKS],
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES],
                                .breakdown = set[SET_BREAKDOWN] == 1, .model = texts[SET_MODEL],
@@ -556,6 +570,7 @@ const td_engine td_multi_engine = {
     .needs_gpu = true,
     .several_gpus = true,
     .limits_edges = true,
+    .strict = true,
     .settings = settings,
     .uses = uses,
     .applies = applies,

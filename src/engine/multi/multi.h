@@ -33,6 +33,7 @@ typedef enum td_multi_cost {
     TD_COST_MEASURED, /* from the iterations before, and the links */
     TD_COST_UNIFORM,  /* the same everywhere */
     TD_COST_MODEL,    /* predicted from the frontier's metrics, and the links */
+    TD_COST_EXACT,    /* as the same iteration of the first run took, in which nothing was stolen, and the links */
 } td_multi_cost;
 
 /* Values of vertices: one array for all GPUs that have the same memory, or an array per GPU with mirrors. */
@@ -50,6 +51,8 @@ typedef struct td_multi_settings {
     uint64_t steal_edges;    /* smaller iterations are neither timed nor divided, unless t1 is given */
     uint64_t high_degree;
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
+    bool common_queue;       /* GPUs that have the same memory take vertices from one queue in these loops */
+    uint32_t loop_blocks;    /* of each GPU in these loops; 0: by the work */
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
@@ -111,6 +114,8 @@ typedef struct td_multi_division {
 /* What is divided: frontiers of pushes, vertices without a value, gather-sums, sweeps. */
 typedef enum td_multi_work { TD_WORK_PUSH, TD_WORK_OPEN, TD_WORK_GATHER, TD_WORK_SWEEP, TD_WORKS } td_multi_work;
 
+enum { TD_EXACT_ITERATIONS = 64 }; /* that cost=exact remembers */
+
 /* What iterations have taught about a program on a graph; cached with the layout for the next run. */
 typedef struct td_multi_learned {
     const td_program *program;
@@ -119,6 +124,8 @@ typedef struct td_multi_learned {
     double steal_seconds;    /* by which an iteration with steals takes longer beside its work: searches, launches */
     double steal_factor;     /* what its longest GPU takes, over what the costs of edges say: GPUs compete */
     td_sync_cost sync;       /* of rounds that the host launches */
+    bool has_exact;
+    double exact_seconds[TD_EXACT_ITERATIONS][TD_FRAGMENTS]; /* of an edge in every iteration of the first run; 0: unknown */
 } td_multi_learned;
 
 /* The layout that is cached between the runs of a graph. */
@@ -160,6 +167,7 @@ typedef struct td_multi_gpu {
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
     bool loops, queues;      /* td_multi_job */
+    bool has_late;           /* a part of this pull may have left vertices to blocks */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
     uint64_t started_at, processed_at, packed_at; /* by the devices' clock: when it was through with the work before
@@ -284,6 +292,7 @@ typedef struct td_multi_job {
     td_multi_model model;
     td_status failed;        /* of a completion */
     td_frontier now;     /* of all GPUs together */
+    bool next_dirty;         /* the bitmap of the next frontier is not clear (td_multi_clean_next) */
     bool tally_stale;        /* the frontier was not measured since it was made */
     bool needs_classes;      /* degrees of frontiers are counted by class, for the cost model */
     bool mirrors_stale;      /* pushes have changed values since mirrors were last updated */
@@ -401,9 +410,13 @@ td_status td_multi_synchronize(td_multi_job *self); /* with the streams of all o
 td_status td_multi_end_copies(td_multi_job *self, td_status status);
 td_status td_multi_reports(td_multi_job *self); /* waits for completions that are under way */
 td_status td_multi_wait(td_multi_job *self); /* until the counters of all GPUs are in their jobs' control */
+td_status td_multi_follow(td_multi_job *self, td_multi_gpu *gpu); /* all streams: what this GPU's has been given so far */
 td_status td_multi_all_wait(td_multi_job *self); /* every stream for all that the others have been given so far */
 typedef enum td_multi_map { TD_MAP_ACTIVE, TD_MAP_NEXT, TD_MAP_OPEN } td_multi_map;
 td_status td_multi_measure(td_multi_job *self, td_multi_map map); /* queues it */
+/* The frontiers of all fragments by one GPU, which shares their bitmaps; into the counters of their owners. */
+td_status td_multi_measure_alone(td_multi_job *self, td_multi_gpu *gpu);
+bool td_multi_needs_tally(const td_multi_job *self); /* measuring says more than the number of vertices and edges */
 td_status td_multi_clear(td_multi_job *self, td_multi_gpu *gpu, uint32_t *map); /* a bitmap, as far as it is this GPU's */
 void td_multi_add_up(td_multi_job *self); /* the frontier of all GPUs, from their counters */
 td_status td_multi_end_iteration(td_multi_job *self, uint64_t began);
@@ -432,6 +445,7 @@ td_status td_multi_leave_queue(td_multi_job *self); /* to the bitmaps, which are
 
 /* rounds.c: after an iteration, the next frontier's bitmaps become the frontier's. */
 void td_multi_next_frontier(td_multi_job *self);
+td_status td_multi_clean_next(td_multi_job *self); /* before something marks vertices of the next frontier */
 
 /* own.c: gives fragments to other owners, with their values and active vertices. */
 td_status td_multi_move(td_multi_job *self, const int *owner);

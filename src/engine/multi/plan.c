@@ -439,6 +439,16 @@ static td_status state(td_plan *plan, const td_gpu_set *gpus, const measured *al
     return TD_OK;
 }
 
+/* Not again when GPUs are lost: one that is left runs all the same. */
+static td_status check_sharing(const td_multi_settings *set, const td_gpu_set *gpus)
+{
+    bool shared;
+    TD_CHECK(td_multi_choose_values(set, gpus, &shared));
+    if (!set->common_queue || shared) return TD_OK;
+    return td_fail(TD_USAGE, "multi.loop_queue=common: %s; allowed are slices of one GPU with multi.values=auto or shared, "
+                   "and multi.loop_queue=owners", gpus->count == 1 ? "there is one GPU" : "the GPUs do not share values");
+}
+
 td_status td_multi_plan(td_plan *plan)
 {
     td_status status = TD_OK;
@@ -450,6 +460,7 @@ td_status td_multi_plan(td_plan *plan)
     TD_CHECK(td_multi_read_settings(options->settings, &set));
     TD_CHECK(check(plan->program, options, &set));
     TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
+    TD_CHECK(check_sharing(&set, gpus));
     TD_CHECK(td_multi_model_check(&set, gpus));
     if (gpus->count == 1) td_plan_add_why(plan, "; with one GPU the resident engine does the same with less");
     TD_CHECK(TD_NEW_ZEROED(&all.self, 1, "multi engine"));

@@ -17,7 +17,7 @@ bool td_multi_queues(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
     bool given = self->set.steals && self->set.t1 >= 0; /* thresholds that may divide any round */
-    return self->set.queue_edges > 0 && !self->loops && !self->division.spills && !given && !td_multi_logs(self) && traits->fused &&
+    return self->set.queue_edges > 0 && !self->gpu[0].job.strict && !self->loops && !self->division.spills && !given && !td_multi_logs(self) && traits->fused &&
            traits->sum == TD_SUM_MIN && self->count > 1 && td_multi_may_reach(self);
 }
 
@@ -44,6 +44,7 @@ static td_status list(td_multi_job *self)
 {
     td_multi_queue *queue = &self->queue;
     *queue = (td_multi_queue){.listed = true};
+    TD_CHECK(td_multi_clean_next(self));
     TD_CHECK(td_multi_reset(self));
     TD_EACH_OWNED(self, gpu, fragment) {
         td_gpu_job *job = &gpu->job;

@@ -3,6 +3,21 @@
 
 #include "base/clock.h"
 
+/* Strict iterations (td_run_strict) send the values before the iteration, with those of mirrors. Behind changes of owners. */
+static td_status keep_values(td_multi_job *self)
+{
+    if (!self->gpu[0].job.strict) return TD_OK;
+    size_t bytes = self->traits->value_bytes;
+    TD_EACH_GPU(self, gpu) {
+        uint64_t first = self->shared ? gpu->fragment->first : 0, end = self->shared ? gpu->fragment->end : self->graph->vertices;
+        const td_gpu_state *state = &gpu->job.state;
+        if (first == end) continue;
+        TD_CHECK(td_stream_copy(gpu->job.stream, (char *)state->messages + first * bytes,
+                                (const char *)state->values + first * bytes, (end - first) * bytes, TD_ON_DEVICE));
+    }
+    return td_multi_all_wait(self);
+}
+
 /* Push. */
 
 /* The active vertices first .. end - 1 of a fragment push along their lists, which may be another GPU's: then they are
@@ -38,6 +53,18 @@ static td_status push_range(td_multi_job *self, const td_multi_part *which)
     if (!cached) return TD_OK;
     part = (td_gpu_part){.end_edge = UINT64_MAX, .first_vertex = which->first, .end_vertex = which->end, .cached = true};
     return push_along(self, which, hubs->view, &part);
+}
+
+/* Behind a first-hit pull of GPUs that share bitmaps its frontier's is not cleared: the next pull overwrites every word, and a
+ * GPU that clears would have to wait for the others, which still read it. A push clears it first. */
+static bool leaves_frontier(const td_multi_job *self) { return self->shared && self->gpu[0].job.state.first_hit; }
+
+td_status td_multi_clean_next(td_multi_job *self)
+{
+    if (!self->next_dirty) return TD_OK;
+    self->next_dirty = false;
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.next_active));
+    return td_multi_all_wait(self);
 }
 
 /* Behind everything that reads the frontier: its bitmap becomes that of the frontier after the next. */
@@ -82,6 +109,8 @@ static td_status push(td_multi_job *self)
     if (td_multi_is_queued(self) && !td_multi_is_stolen(self)) return td_multi_push_queued(self, began);
     TD_CHECK(td_multi_leave_queue(self));
     self->row.active_edges = self->now.edges; /* a queue's were an estimate */
+    TD_CHECK(td_multi_clean_next(self));
+    TD_CHECK(keep_values(self));
     TD_CHECK(td_multi_reset(self));
     for (int i = 0; i < self->balance.parts; i++) TD_CHECK(push_range(self, &self->balance.part[i]));
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
@@ -123,16 +152,36 @@ static td_status open_section(td_multi_job *self, const td_multi_part *part, boo
     td_hit_args args = {.state = state_of(self, part), .late = job->arrays.late, .adding = at_host};
     const td_multi_lists *lists = &self->layout->fragment[part->fragment].pull;
     if (!td_multi_section(lists, part, at_host, &args.part, &args.list)) return TD_OK;
+    if (self->gpu[part->gpu].has_late) /* of the part before */
+        TD_CHECK(td_stream_fill(job->stream, &job->state.control->tally.late, 0, sizeof(uint64_t)));
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
-    TD_CHECK(td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
-                                  (uint64_t)job->device->properties.multiprocessors, 0, &args));
-    return td_stream_fill(job->stream, &job->state.control->tally.late, 0, sizeof(uint64_t)); /* for the next part */
+    if (lists->longest <= TD_GPU_ALONE + TD_GPU_LATE) return TD_OK; /* no list is left to a block */
+    self->gpu[part->gpu].has_late = true;
+    return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
+                                (uint64_t)job->device->properties.multiprocessors, 0, &args);
 }
 
 static td_status pull_open(td_multi_job *self, const td_multi_part *part)
 {
     TD_CHECK(open_section(self, part, false));
     return open_section(self, part, true);
+}
+
+/* Where every GPU pulled its own fragment, its tally has the next frontier's vertices and edges. */
+static bool is_tallied(const td_multi_job *self)
+{
+    return self->gpu[0].job.state.first_hit && !td_multi_is_stolen(self) && !td_multi_needs_tally(self) &&
+           self->balance.state.group == self->count;
+}
+
+static void take_tallies(td_multi_job *self)
+{
+    TD_EACH_GPU(self, gpu) {
+        td_gpu_control *control = gpu->job.control;
+        int k = td_multi_index(self, gpu);
+        control->active_vertices[k] = control->tally.activated;
+        control->active_edges[k] = control->tally.activated_edges;
+    }
 }
 
 static td_status gather_pieces(td_multi_job *self, const td_multi_part *part, uint64_t first, uint64_t end, bool at_host)
@@ -173,13 +222,14 @@ static td_status pull_parts(td_multi_job *self, bool first_hit)
 {
     TD_CHECK(td_multi_divide(self, first_hit ? TD_WORK_OPEN : TD_WORK_GATHER));
     TD_CHECK(td_multi_reset(self));
+    TD_EACH_GPU(self, gpu) gpu->has_late = false;
     for (int i = 0; i < self->balance.parts; i++) {
         const td_multi_part *part = &self->balance.part[i];
         TD_CHECK(first_hit ? pull_open(self, part) : td_multi_gather_part(self, part));
     }
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_note_processed(self, gpu));
     if (!first_hit) TD_CHECK(td_multi_apply(self));
-    return td_multi_is_stolen(self) || self->shared ? td_multi_all_wait(self) : TD_OK;
+    return td_multi_is_stolen(self) || (self->shared && !leaves_frontier(self)) ? td_multi_all_wait(self) : TD_OK;
 }
 
 /* The value of active vertices of a first-hit program, which is the same for all. */
@@ -218,10 +268,15 @@ static td_status pull(td_multi_job *self)
     TD_CHECK(td_multi_own_again(self));
     TD_CHECK(td_multi_share_active(self));
     TD_CHECK(adopts ? adopt_active(self, value) : td_multi_update_mirrors(self));
+    TD_CHECK(keep_values(self));
     TD_CHECK(pull_parts(self, first_hit));
-    TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
-    TD_CHECK(retire_frontier(self));
+    bool tallied = is_tallied(self);
+    if (tallied) self->tally_stale = true;
+    else TD_CHECK(td_multi_measure(self, TD_MAP_NEXT));
+    self->next_dirty = leaves_frontier(self);
+    if (!self->next_dirty) TD_CHECK(retire_frontier(self));
     TD_CHECK(td_multi_wait(self));
+    if (tallied) take_tallies(self);
     TD_EACH_MEMBER(self, gpu) {
         gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
         self->row.edges += gpu->processed;

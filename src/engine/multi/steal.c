@@ -37,7 +37,11 @@ static void begin_learned(td_multi_job *self)
     td_sync_cost_begin(&learned->sync, self->count, FIRST_SYNC_SECONDS);
 }
 
-void td_multi_keep_learned(td_multi_job *self) { self->layout->learned = self->balance.learned; }
+void td_multi_keep_learned(td_multi_job *self)
+{
+    self->layout->learned = self->balance.learned;
+    self->layout->learned.has_exact = self->set.cost == TD_COST_EXACT;
+}
 
 td_status td_multi_open_balance(td_multi_job *self)
 {
@@ -82,8 +86,39 @@ static void fill_costs(const td_multi_job *self, double *cost)
 /* What an edge costs must be known before a division by it can gain anything: the first timed iteration measures. */
 static bool knows_costs(const td_multi_job *self, td_multi_work work)
 {
+    if (self->set.cost == TD_COST_EXACT) return self->balance.is_predicted;
     bool given = self->set.t1 >= 0 || self->set.cost == TD_COST_UNIFORM;
     return given || self->balance.is_predicted || self->balance.learned.knows[work];
+}
+
+/* Seconds that a GPU was at work on its parts. */
+static double busy_seconds(const td_multi_job *self, int j)
+{
+    uint64_t at = self->gpu[j].processed_at;
+    return at > self->balance.began ? (double)(at - self->balance.began) * 1e-9 : 0;
+}
+
+/* Costs of the same iteration of the first run. */
+static void recall_exact(td_multi_job *self)
+{
+    const td_multi_learned *learned = &self->balance.learned;
+    uint32_t iteration = td_multi_first(self)->state.context.iteration;
+    if (self->set.cost != TD_COST_EXACT || !learned->has_exact || iteration >= TD_EXACT_ITERATIONS) return;
+    self->balance.is_predicted = true;
+    for (int k = 0; k < self->count; k++) {
+        double seconds = learned->exact_seconds[iteration][k];
+        self->balance.predicted_seconds[k] = seconds > 0 ? seconds : FIRST_EDGE_SECONDS;
+    }
+}
+
+static void note_exact(td_multi_job *self)
+{
+    td_multi_learned *learned = &self->balance.learned;
+    uint32_t iteration = td_multi_first(self)->state.context.iteration;
+    if (self->set.cost != TD_COST_EXACT || learned->has_exact || iteration >= TD_EXACT_ITERATIONS) return;
+    for (int k = 0; k < self->count; k++)
+        learned->exact_seconds[iteration][k] =
+            self->balance.load[k] > 0 ? busy_seconds(self, k) / (double)self->balance.load[k] : 0;
 }
 
 /* Ownership moves where iterations may be tiny: rounds of pushes, whose frontiers can be anything. Remaining vertices of
@@ -109,6 +144,7 @@ static td_status decide(td_multi_job *self, td_multi_work work, bool steals)
     double load[TD_FRAGMENTS], cost[TD_FRAGMENTS * TD_FRAGMENTS];
     for (int i = 0; i < self->count; i++) load[i] = (double)balance->load[i];
     td_multi_predict(self, work);
+    recall_exact(self);
     fill_costs(self, cost);
     bool given = given_thresholds(self);
     td_decide_input in = {.n = self->count, .load = load, .cost = cost, .tree = &balance->tree,
@@ -415,13 +451,6 @@ td_status td_multi_note_processed(td_multi_job *self, td_multi_gpu *gpu)
     return td_stream_notify(gpu->job.stream, on_processed, self, (uint64_t)td_multi_index(self, gpu));
 }
 
-/* Seconds that a GPU was at work on its parts. */
-static double busy_seconds(const td_multi_job *self, int j)
-{
-    uint64_t at = self->gpu[j].processed_at;
-    return at > self->balance.began ? (double)(at - self->balance.began) * 1e-9 : 0;
-}
-
 /* A GPU's time over what was expected of it corrects the seconds of the fragments that it worked on, by their share of
  * the expectation. Iterations without steals teach this: others also show how the GPUs compete. */
 static void learn_costs(td_multi_job *self, int j, double busy)
@@ -498,6 +527,7 @@ td_status td_multi_settle(td_multi_job *self)
         return TD_OK;
     }
     bool teaches = !td_multi_is_stolen(self) && all_edges(self) >= LEAST_EDGES;
+    note_exact(self);
     for (int j = 0; j < self->count; j++) {
         double busy = busy_seconds(self, j);
         longest = fmax(longest, busy);

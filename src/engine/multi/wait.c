@@ -109,6 +109,14 @@ td_status td_multi_reports(td_multi_job *self)
     return self->failed;
 }
 
+td_status td_multi_follow(td_multi_job *self, td_multi_gpu *gpu)
+{
+    TD_CHECK(record(gpu));
+    TD_EACH_GPU(self, other)
+        if (other != gpu) TD_CHECK(td_stream_wait(other->job.stream, gpu->done));
+    return TD_OK;
+}
+
 /* The first GPU's stream waits for all others, and they for it: 3n events and waits, not n^2. */
 td_status td_multi_all_wait(td_multi_job *self)
 {
@@ -119,10 +127,7 @@ td_status td_multi_all_wait(td_multi_job *self)
         TD_CHECK(record(gpu));
         TD_CHECK(td_stream_wait(first->job.stream, gpu->done));
     }
-    TD_CHECK(record(first));
-    TD_EACH_GPU(self, gpu)
-        if (gpu != first) TD_CHECK(td_stream_wait(gpu->job.stream, first->done));
-    return TD_OK;
+    return td_multi_follow(self, first);
 }
 
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment)
@@ -135,7 +140,7 @@ td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fr
 
 /* Chunks of frontiers are for cuts, so only after an iteration with steals, as the next may have some, too: others are
  * measured again. A value is for mirrors of first-hit programs. */
-static bool needs_tally(const td_multi_job *self)
+bool td_multi_needs_tally(const td_multi_job *self)
 {
     bool value = self->gpu[0].job.state.first_hit && !self->shared;
     return self->gpu[0].tally != NULL && (value || self->needs_classes || self->balance.tallies);
@@ -154,7 +159,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
                             .changed = map == TD_MAP_OPEN || self->shared ? NULL : gpu->changed, .first_vertex = fragment->first, .end_vertex = end,
                             .fragment = (uint32_t)first, .last_fragment = (uint32_t)last};
     if (words == 0) return TD_OK;
-    if (needs_tally(self)) {
+    if (td_multi_needs_tally(self)) {
         args.tally = gpu->tally;
         args.value = map != TD_MAP_OPEN;
         args.classes = self->needs_classes;
@@ -173,7 +178,7 @@ static td_status measure(td_multi_job *self, td_multi_gpu *gpu, int first, int l
 
 td_status td_multi_measure(td_multi_job *self, td_multi_map map)
 {
-    self->tally_stale = !needs_tally(self);
+    self->tally_stale = !td_multi_needs_tally(self);
     TD_EACH_MEMBER(self, gpu) {
         uint32_t owned = self->exchange.box[td_multi_index(self, gpu)].fragments.owned;
         for (int first = 0, last; first < self->count; first = last + 1) {
@@ -182,6 +187,21 @@ td_status td_multi_measure(td_multi_job *self, td_multi_map map)
             while (last + 1 < self->count && (owned >> (last + 1) & 1u)) last++;
             TD_CHECK(measure(self, gpu, first, last, map));
         }
+    }
+    return TD_OK;
+}
+
+td_status td_multi_measure_alone(td_multi_job *self, td_multi_gpu *gpu)
+{
+    self->tally_stale = true;
+    TD_CHECK(reset(gpu));
+    TD_CHECK(measure(self, gpu, 0, self->count - 1, TD_MAP_ACTIVE));
+    TD_CHECK(td_multi_queue_counters(gpu, gpu->job.stream));
+    TD_CHECK(td_streams_synchronize(&gpu->job.stream, 1));
+    for (int k = 0; k < self->count; k++) {
+        td_gpu_control *control = td_multi_owner(self, k)->job.control;
+        control->active_vertices[k] = gpu->job.control->active_vertices[k];
+        control->active_edges[k] = gpu->job.control->active_edges[k];
     }
     return TD_OK;
 }

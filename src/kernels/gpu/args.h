@@ -90,7 +90,7 @@ typedef struct td_gpu_peeling {
 
 typedef struct td_gpu_row {
     uint64_t edges; /* of the frontier */
-    uint64_t host_edges; /* cores: of these, read from host memory */
+    uint64_t other_edges; /* of these, along lists elsewhere: at the host (cores), of a fragment that another GPU owns */
     uint32_t vertices, split; /* split: the round only divided the far vertices and processed no edges */
 } td_gpu_row;
 
@@ -526,6 +526,8 @@ typedef struct td_joint_args {
     uint32_t count, bound;        /* rounds apart: vertices of this member's frontier; priorities up to it are near */
     uint8_t lean;                 /* small degrees: edges of the next frontier are estimated */
     uint8_t apart;                /* the host launches every round */
+    uint8_t long_lists;           /* common queue: some list is worth several warps */
+    uint32_t first_block;         /* common queue: blocks of the members before this one */
 } td_joint_args;
 
 /* Sweeps over edges. */

@@ -157,7 +157,7 @@ TD_DEVICE void push_queued(const td_cores_args *a, const td_context *c, push_rou
         warp_add_u64(&r->next->edges, r->next_edges);
     }
     warp_add_u32(&row->edges, r->taken_edges);
-    if (parts) warp_add_u32(&row->host_edges, r->taken_edges - on_device);
+    if (parts) warp_add_u32(&row->other_edges, r->taken_edges - on_device);
     uint32_t taken = TD_WARP_SUM(r->taken_vertices);
     if (td_lane() == 0 && taken > 0) TD_ADD(&row->vertices, taken);
     if (pieces > 0) TD_GRID_BARRIER(false, &control->barrier);

@@ -54,6 +54,7 @@ static bool again(const td_context *context, uint64_t total) { return program_ag
 #include "kernels/gpu/fragments.h"
 #if PROGRAM_GAS && PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
 #include "kernels/gpu/joint.h"
+#include "kernels/gpu/common_queue.h"
 #endif
 
 #define KERNEL(name) .name = {{#name, (const void *)name}, (const name##_argument *)0}
@@ -105,9 +106,9 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(adopt),
 #endif
 #if PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
-    KERNEL(levels_joint), KERNEL(round_apart),
+    KERNEL(levels_joint), KERNEL(levels_common), KERNEL(round_apart),
 #if PROGRAM_HAS_PRIORITY
-    KERNEL(priorities_joint),
+    KERNEL(priorities_joint), KERNEL(priorities_common),
 #endif
 #endif
     KERNEL(list_mirrored), KERNEL(take_mirrored),

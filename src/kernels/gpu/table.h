@@ -62,8 +62,10 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(cut_frontier, td_cut_args);
     TD_GPU_KERNEL(adopt, td_adopt_args);
     TD_GPU_KERNEL(levels_joint, td_joint_args);
+    TD_GPU_KERNEL(levels_common, td_joint_args);
     TD_GPU_KERNEL(round_apart, td_joint_args);
     TD_GPU_KERNEL(priorities_joint, td_joint_args);
+    TD_GPU_KERNEL(priorities_common, td_joint_args);
     TD_GPU_KERNEL(list_mirrored, td_mirror_args);
     TD_GPU_KERNEL(take_mirrored, td_mirror_args);
     TD_GPU_KERNEL(path_starts, td_paths_args);

@@ -1,0 +1,152 @@
+/* Emulated GPUs that have one memory, as slices of a GPU do: loops without the host take vertices from one queue, and pulls
+ * need few operations of the host. */
+#include "engine/multi_scene.h"
+
+#define COMMON "multi.loop_queue=common "
+
+static const char *slices(int count)
+{
+    char name[32];
+    snprintf(name, sizeof name, "slices%d.topology", count);
+    return machine_of(name, count, "slices all\n", "");
+}
+
+/* A path through `length` vertices, then a ball of `more` vertices with eight random neighbours each; vertex 0 is a
+ * neighbour of one in three. */
+static td_graph *tail_and_ball(uint32_t length, uint32_t more, bool star)
+{
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v < length; v++) put_edge(&edges, v, v + 1);
+    for (uint32_t i = 0; i < 8 * more; i++)
+        put_edge(&edges, length + i % more, length + (uint32_t)(td_random_at(3, i) % more));
+    for (uint32_t v = 3; v < length + more && star; v += 3) put_edge(&edges, 0, v);
+    return made_graph(&edges, length + more, true);
+}
+
+static td_run *run_on_slices(const char *program, const td_graph *graph, const char *devices, const char *settings)
+{
+    td_run_options options = multi_options(program, devices);
+    options.source = graph->vertices - 1;
+    td_run *run = run_of(program, graph, options, settings);
+    check_as_cpu(run, options, "");
+    if (strcmp(program, "sssp") == 0 || strstr(settings, "push") != NULL) check_all_edges(run);
+    return run;
+}
+
+static uint64_t stolen_of(const td_run *run)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) all += run->rows[i].edges_stolen;
+    return all;
+}
+
+/* Small frontiers, lists that several warps share, loops that are left and entered again. */
+TEST(a_common_queue_gives_the_cpus_results)
+{
+    static const char *const programs[] = {"bfs", "sssp", "labels"};
+    static const char *const settings[] = {COMMON, COMMON "multi.loop_edges=60 multi.loop_blocks=2",
+                                           COMMON "multi.direction=push multi.loop_blocks=1"};
+    td_graph *graphs[] = {tail_and_ball(70, 300, false), tail_and_ball(10, 700, true), islands_graph(3, 100, 3)};
+    const char *devices[] = {slices(3), slices(4)};
+    for (int g = 0; g < 3; g++)
+        for (int p = 0; p < 3; p++)
+            for (int s = 0; s < 3; s++) {
+                bool push = p == 1 && s == 2; /* replaces buckets by rounds */
+                td_run *run = run_on_slices(programs[p], graphs[g], devices[(g + p + s) % 2], settings[s]);
+                if (stolen_of(run) == 0 && s != 1 && (s == 2 || p == 1) && !push)
+                    TEST_FAIL("%s, graph %d, %s: no edge was stolen", programs[p], g, settings[s]);
+                td_run_destroy(run);
+            }
+    for (int g = 0; g < 3; g++) td_graph_destroy(graphs[g]);
+}
+
+static uint64_t most_edges(const td_run *run)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < run->devices.count; i++)
+        if (run->devices.of[i].row.edges > most) most = run->devices.of[i].row.edges;
+    return most;
+}
+
+/* A search in one fragment: with queues of owners its GPU does all of it, with a common one no GPU does half. */
+TEST(all_gpus_take_from_a_common_queue)
+{
+    static const char *const programs[] = {"bfs", "sssp"};
+    td_graph *graph = islands_graph(4, 400, 4);
+    const char *devices = slices(4);
+    for (int p = 0; p < 2; p++) {
+        td_run *owners = run_on_slices(programs[p], graph, devices, p == 0 ? "multi.direction=push" : "");
+        td_run *common = run_on_slices(programs[p], graph, devices, p == 0 ? COMMON "multi.direction=push" : COMMON);
+        CHECK_EQ(stolen_of(owners), 0);
+        CHECK_EQ(most_edges(owners), owners->edges_processed);
+        if (!(2 * most_edges(common) < common->edges_processed) || !(stolen_of(common) > common->edges_processed / 2))
+            TEST_FAIL("%s: one GPU processed %" PRIu64 " of %" PRIu64 " edges, %" PRIu64 " were stolen", programs[p],
+                      most_edges(common), common->edges_processed, stolen_of(common));
+        uint64_t before = 0, after = 0;
+        for (uint32_t i = 0; i < owners->row_count; i++) before += owners->rows[i].operations;
+        for (uint32_t i = 0; i < common->row_count; i++) after += common->rows[i].operations;
+        CHECK(after < before);
+        td_run_destroy(owners);
+        td_run_destroy(common);
+    }
+    td_graph_destroy(graph);
+}
+
+/* Every vertex that is reached is active once: no bit of an earlier frontier is left where pulls do not clear bitmaps. */
+TEST(pulls_of_slices_take_four_operations_of_the_host_for_each)
+{
+    enum { GPUS = 4 };
+    static const char *const settings[] = {"multi.loop_edges=0 multi.queue_edges=0", "multi.loop_edges=0", "multi.loop_edges=200",
+                                           COMMON "multi.loop_edges=200"};
+    td_graph *graph = tail_and_ball(80, 900, false);
+    for (int s = 0; s < 4; s++) {
+        bool turned = false;
+        uint64_t active = 0, reached = 0;
+        td_run *run = run_on_slices("bfs", graph, slices(GPUS), settings[s]);
+        for (uint32_t i = 0; i < run->row_count; i++) {
+            const td_row *row = &run->rows[i];
+            bool pull = strcmp(row->direction, "pull") == 0, before = i > 0 && strcmp(run->rows[i - 1].direction, "pull") == 0;
+            active += row->active_vertices;
+            if (pull && before) CHECK_EQ(row->operations, 4 * GPUS);
+            turned = turned || (!pull && before);
+        }
+        for (uint32_t v = 0; v < graph->vertices; v++) reached += ((const uint32_t *)run->values)[v] != TD_UNREACHED;
+        CHECK_EQ(active, reached);
+        CHECK(turned);
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
+TEST(a_common_queue_needs_one_memory_and_stealing)
+{
+    td_run *run = NULL;
+    td_graph *graph = islands_graph(2, 50, 3);
+    CHECK_STATUS(try_run(&run, "bfs", graph, multi_options("bfs", linked_gpus("linked.topology", 2, "")), COMMON), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "multi.loop_queue=owners");
+    CHECK_STATUS(try_run(&run, "bfs", graph, multi_options("bfs", slices(2)), COMMON "multi.values=mirrored"), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "do not share values");
+    refuse_setting("multi", "bfs", "multi.stealing=off multi.loop_queue=common", "multi.stealing=on");
+    refuse_setting("multi", "sssp", "multi.loop_edges=0 multi.loop_queue=common", "multi.loop_edges above 0");
+    refuse_setting("multi", "bfs", "multi.loop_edges=0 multi.loop_blocks=3", "multi.loop_edges above 0");
+    td_graph_destroy(graph);
+}
+
+/* Also where one is left, which shares nothing. */
+TEST(a_common_queue_survives_lost_slices)
+{
+    td_graph *graph = tail_and_ball(40, 200, true);
+    for (uint64_t nth = 20; nth < 120; nth += 30)
+        for (int p = 0; p < 2; p++) {
+            td_run_options options = multi_options(p == 0 ? "bfs" : "sssp", slices(2));
+            td_device_lose_at("emu:0/2#1", nth);
+            td_run *run = run_of(p == 0 ? "bfs" : "sssp", graph, options, COMMON "multi.recovery_every=1");
+            td_device_lose_at("", 0);
+            CHECK(nth > 60 || run->recovery.gpus_lost == 1);
+            check_as_cpu(run, options, "");
+            td_run_destroy(run);
+        }
+    td_graph_destroy(graph);
+}
+
+TEST_MAIN
