@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 _Static_assert(TD_CHECKS_BLOCK == TD_PACKED_BLOCK, "a block has one checksum");
 
@@ -138,6 +140,36 @@ td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *poo
     TD_CHECK(copy_section(graph->checks, kind, pool));
     *array = graph->checks->sections[kind];
     return TD_OK;
+}
+
+/* The page cache. */
+
+/* Counts the pages of a sample that are resident. */
+static int count_cached(char *base, uint64_t pages, uint64_t page, int sample)
+{
+    int cached = 0;
+    for (int i = 0; i < sample; i++) {
+        unsigned char state = 1; /* what cannot be found out counts as there */
+        (void)mincore(base + td_share(pages, i, sample) * page, page, &state);
+        cached += state & 1;
+    }
+    return cached;
+}
+
+bool td_packed_is_cached(const char *path)
+{
+    enum { SAMPLE = 64, ENOUGH = 60 };
+    td_packed *packed = NULL;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (td_packed_open(&packed, path) != TD_OK) return true; /* opening it explains why */
+    const td_section *targets = &packed->info.sections[TD_SECTION_OUT_TARGETS];
+    uint64_t begin = targets->offset / page * page, pages = (targets->offset + targets->bytes - begin + page - 1) / page;
+    char *base = pages == 0 ? MAP_FAILED : mmap(NULL, pages * page, PROT_READ, MAP_SHARED, packed->files[0].fd,
+                                                (off_t)begin);
+    bool cached = base == MAP_FAILED || count_cached(base, pages, page, SAMPLE) >= ENOUGH;
+    if (base != MAP_FAILED) munmap(base, pages * page);
+    td_packed_close(packed);
+    return cached;
 }
 
 /* Opening. */

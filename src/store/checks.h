@@ -1,5 +1,5 @@
-/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c).
- * All else reads copies in memory: offsets, ids and names are copied when the file is opened, lists when
+/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c), and
+ * for kernels that check every target they read (cpu/mapped.c). All else reads copies in memory: offsets, ids and names are copied when the file is opened, lists when
  * td_checks_lists is first called. Checked is what was copied, never the mapping: a file that is overwritten in place
  * afterwards would lead anywhere.
  *
@@ -13,6 +13,8 @@ typedef struct td_checks td_checks;
 
 /* Maps a packed file, and copies and checks its offsets, ids and names. */
 td_status td_packed_map_unchecked(td_graph **out, const char *path, td_pool *pool);
+/* Whether the page cache has its targets, by a sample; true if that cannot be found out. */
+bool td_packed_is_cached(const char *path);
 void td_checks_destroy(td_checks *checks); /* NULL is fine */
 
 /* Copies all targets, and the weights where they are asked for, into memory, checked, once: the graph has the copies
