@@ -15,6 +15,7 @@ typedef struct td_checks td_checks;
 td_status td_packed_map_unchecked(td_graph **out, const char *path, td_pool *pool);
 /* Whether the page cache has its targets, by a sample; true if that cannot be found out. */
 bool td_packed_is_cached(const char *path);
+void td_packed_assume_cached(int pages); /* for tests: of the 64 in the sample; -1: the kernel is asked */
 void td_checks_destroy(td_checks *checks); /* NULL is fine */
 
 /* Copies all targets, and the weights where they are asked for, into memory, checked, once: the graph has the copies
