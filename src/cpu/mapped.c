@@ -6,10 +6,7 @@
 #include "cpu/cpu.h"
 
 #include "base/alloc.h"
-#include "base/mapping.h"
 #include "store/checks.h"
-
-#include <inttypes.h>
 
 bool td_cpu_has_mapped(const td_program *program)
 {
@@ -61,16 +58,10 @@ void td_cpu_find_wild(td_cpu_wild *wild, bool out, uint64_t edge, uint32_t targe
     wild->found = true;
 }
 
-/* A file that was written to while it was read is reported as that. */
 td_status td_cpu_check_wild(const td_cpu_job *job)
 {
     const td_cpu_wild *wild = &job->wild;
-    const td_graph *graph = job->graph;
     if (!wild->found) return TD_OK;
-    return td_mapping_check(graph->mapping,
-                            td_fail(TD_CORRUPT, "%s: number %" PRIu64 " of its %s is %" PRIu32 "; the graph has %" PRIu32
-                                    " vertices; 'tandem info --check' checks all of the file", graph->mapping->path,
-                                    wild->edge, td_section_name(wild->out ? TD_SECTION_OUT_TARGETS
-                                                                          : TD_SECTION_IN_TARGETS),
-                                    wild->target, graph->vertices));
+    return td_checks_wild(job->graph, wild->out ? TD_SECTION_OUT_TARGETS : TD_SECTION_IN_TARGETS, wild->edge,
+                          wild->target);
 }

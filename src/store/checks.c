@@ -5,6 +5,7 @@
 #include "base/mapping.h"
 #include "store/packed_file.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -115,6 +116,14 @@ static td_section_kind kind_of(const td_checks *checks, const void *array)
 bool td_checks_pending(const td_graph *graph, const void *array)
 {
     return kind_of(graph->checks, array) != TD_SECTIONS;
+}
+
+td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target)
+{
+    td_status status = td_fail(TD_CORRUPT, "%s: number %" PRIu64 " of its %s is %" PRIu32 "; the graph has %" PRIu32
+                               " vertices; 'tandem info --check' checks the whole file", graph->mapping->path, edge,
+                               td_section_name(kind), target, graph->vertices);
+    return td_mapping_check(graph->mapping, status);
 }
 
 uint64_t td_checks_bytes(const td_graph *graph, const void *array, uint64_t at, uint64_t bytes)

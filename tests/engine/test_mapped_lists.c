@@ -1,5 +1,5 @@
-/* bfs and wcc on the CPU with lists that stay in the mapped file (cpu.lists): the same results, nothing read that is not
- * needed, no number of the file used as an index that is no vertex, whatever happens to the file. */
+/* bfs and wcc on the CPU with lists that stay in the mapped file (cpu.lists): the same results, nothing read that is
+ * not needed, no number of the file used as an index that is no vertex, whatever happens to the file. */
 #include "engine/ways.h"
 
 #include "base/mapping.h"
@@ -163,14 +163,15 @@ static bool change_file(void *context, const td_iteration *row)
 TEST(a_file_that_is_cut_or_overwritten_while_it_runs_is_an_error)
 {
     static const char *const settings[] = {"cpu.lists=mapped", NULL};
-    for (int way = 0; way < 4; way++) {
-        const char *program = way < 2 ? "bfs" : "wcc";
+    for (int way = 0; way < 6; way++) {
+        const char *program = way < 2 ? "bfs" : way < 4 ? "wcc" : "mst"; /* whose edges are read at the end */
         td_graph *graph = generate("grid", false), *opened = NULL;
         change self = {.path = file_of(graph), .info = td_packed_plan(graph), .cuts = way % 2 == 1};
         td_session *session = NULL;
         td_result *result = NULL;
         td_request request = {.size = sizeof request, .engine = "cpu", .has_source = way < 2, .settings = settings,
                               .progress = change_file, .progress_context = &self};
+        if (way >= 4) request.engine = "resident", request.devices = narrow_gpu(), request.settings = NULL;
         td_graph_destroy(graph);
         CHECK_OK(td_session_create(2, &session));
         CHECK_OK(td_graph_open_for(session, self.path, NULL, program, &request, &opened));
