@@ -307,7 +307,8 @@ td_status td_run_create(td_run **out, const td_program *program, const td_graph 
 td_status td_run_check_overflow(td_run *run, td_pool *pool);
 void td_run_destroy(td_run *run);
 
-/* The ith edge of a forest. */
+/* The ith edge of a forest, and a prefetch for a loop over its edges: each is in a list of its own. */
+void td_run_fetch_edge(const td_run *run, uint64_t i);
 td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */

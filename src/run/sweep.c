@@ -106,8 +106,10 @@ static td_status add_weights(void *context, uint64_t begin, uint64_t end, int wo
     const td_run *run = self->run;
     for (uint64_t part = begin; part < end; part++) {
         uint64_t last = td_share(run->edge_count, (int)part + 1, PARTS);
-        for (uint64_t i = td_share(run->edge_count, (int)part, PARTS); i < last; i++)
+        for (uint64_t i = td_share(run->edge_count, (int)part, PARTS); i < last; i++) {
+            if (run->forest == NULL) td_run_fetch_edge(run, i);
             self->weights[part] += td_run_forest_edge(run, i).weight;
+        }
     }
     return TD_OK;
 }
@@ -121,6 +123,7 @@ static td_status copy_edges(void *context, uint64_t begin, uint64_t end, int wor
     const td_graph *graph = run->graph;
     for (uint64_t i = begin; i < end; i++) {
         uint64_t edge = run->edges[i];
+        td_run_fetch_edge(run, i);
         uint32_t target = __atomic_load_n(&graph->out.targets[edge], __ATOMIC_RELAXED);
         if (target >= graph->vertices) return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, target);
         run->forest[i] = (td_forest_edge){target, td_weight_at(graph, &graph->out, edge)};
