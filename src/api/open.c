@@ -126,25 +126,36 @@ static bool is_striped(const opening *self)
     return striped;
 }
 
-/* Whether the run would read lists that lie beside the graph instead of its own. */
-static bool reads_prepared(const opening *self, const td_engine *engine)
+/* The graph of the file as the request's program sees it: counts, weights and symmetry. False: it cannot be opened, and
+ * loading it explains why. */
+static bool read_facts(const opening *self, td_graph *out)
 {
-    const td_taken *run = self->run;
     td_packed *packed = NULL;
-    if (engine->layout == NULL || td_packed_open(&packed, self->path) != TD_OK) return false; /* loading explains it */
+    if (td_packed_open(&packed, self->path) != TD_OK) return false;
     const td_packed_info *info = td_packed_describe(packed);
-    bool unweighted = run->program->info->weights == TD_WEIGHTS_UNUSED && info->pattern_symmetric;
-    td_graph facts = {.vertices = info->vertices, .edges = info->edges, .symmetric = info->symmetric || unweighted,
+    bool unweighted = self->run->program->info->weights == TD_WEIGHTS_UNUSED && info->pattern_symmetric;
+    *out = (td_graph){.vertices = info->vertices, .edges = info->edges, .symmetric = info->symmetric || unweighted,
                       .weights = unweighted ? TD_WEIGHT_NONE : info->weights, .weight_min = info->weight_min,
                       .weight_max = info->weight_max, .build_id = info->build_id, .name = (char *)(uintptr_t)self->path};
     td_packed_close(packed);
-    return td_prepared_has(&facts, engine, run->program, &run->options);
+    return true;
+}
+
+/* Whether the run reads lists that lie beside the graph instead of its own, or its own in the mapped file. */
+static bool leaves_lists(const opening *self, const td_engine *engine)
+{
+    const td_taken *run = self->run;
+    td_graph facts;
+    if ((engine->layout == NULL && engine->maps == NULL) || !read_facts(self, &facts)) return false;
+    if (engine->layout != NULL) return td_prepared_has(&facts, engine, run->program, &run->options);
+    td_maps maps = engine->maps(run->program, &facts, &run->options);
+    return maps == TD_MAPS_ALWAYS || (maps == TD_MAPS_CACHED && td_packed_is_cached(self->path));
 }
 
 /* A graph that goes to a GPU whole, which checks what it copies, stays in the file's mapping, unless memory is limited:
- * mapped pages count as the process's. Engines that read lists in the host's memory get a copy: a file that is
- * overwritten under them would lead them anywhere. If such an engine finds its lists prepared beside the graph, the
- * graph's own stay in the file. */
+ * mapped pages count as the process's. So does one whose lists the run reads beside the graph, or in the file by kernels
+ * that check every target (cpu/mapped.c). All others read a copy: a file that is overwritten under them would lead them
+ * anywhere. */
 static bool maps_for_run(const opening *self)
 {
     const td_taken *run = self->run;
@@ -152,7 +163,7 @@ static bool maps_for_run(const opening *self)
     bool whole = run->request.gpu_memory == 0 && run->request.gpu_edges == 0;
     bool limited = td_account_process()->limit > 0 || self->session->account->budget > 0, exceeds = false;
     if (!has_choice(self) || limited || is_striped(self)) return false;
-    if (!(engine->checks_lists && whole) && !reads_prepared(self, engine)) return false;
+    if (!(engine->checks_lists && whole) && !leaves_lists(self, engine)) return false;
     return td_plan_exceeds_memory(self->path, &exceeds) == TD_OK && !exceeds; /* loading explains it */
 }
 

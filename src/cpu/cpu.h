@@ -79,6 +79,14 @@ td_status td_cpu_iterate(td_cpu_job *job, td_direction direction, td_frontier *n
 td_status td_cpu_make_mapped(td_cpu_job *job, td_frontier *now);
 const char *td_cpu_direction_name(td_direction direction);
 
+/* Lists in the mapped file (mapped.c): whether the program has kernels for them; whether a run with these options can
+ * use them; gives them to a job whose lists are there; fails if one of them has found a target that is no vertex. */
+bool td_cpu_has_mapped(const td_program *program);
+typedef enum td_cpu_lists { TD_CPU_LISTS_AUTO, TD_CPU_LISTS_MAPPED, TD_CPU_LISTS_COPIED } td_cpu_lists;
+td_status td_cpu_can_map(const td_program *program, const td_run_options *options, bool *out);
+td_status td_cpu_use_mapping(td_cpu_job *job);
+td_status td_cpu_check_wild(const td_cpu_job *job);
+
 /* Sinks once (sinks.c): lists without edges to sinks, and the sinks' values at the end. */
 td_status td_cpu_declare_kept(td_cpu_job *job, td_cpu_memory *memory);
 td_status td_cpu_keep_lists(td_cpu_job *job);

@@ -14,7 +14,7 @@
 enum { PIECES_PER_WORKER = 8, SMALLEST_PIECE = 4096 }; /* pieces of a pulled page; minimum edges of a piece */
 enum {
     SET_DIRECTION, SET_STEALING, SET_HIGH_DEGREE, SET_PIECE, SET_SERIAL, SET_DELTA, SET_SINKS, SET_SAMPLES,
-    SET_HUGE_PAGES, SET_BATCH, SET_SURVIVORS,
+    SET_HUGE_PAGES, SET_BATCH, SET_SURVIVORS, SET_LISTS,
     SETTINGS,
 };
 
@@ -44,6 +44,10 @@ const td_setting td_cpu_settings[] = {
     [SET_SURVIVORS] = {"survivors", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                        "mst: light edges are swept first, and later sweeps visit only edges that still join two "
                        "components (Filter-Kruskal)"},
+    [SET_LISTS] = {"lists", TD_SETTING_CHOICE, TD_CPU_LISTS_AUTO, 0, 0, "auto|mapped|copied",
+                   "bfs, wcc on a .tg. copied: lists are read into memory, with their checksums; mapped: they stay in "
+                   "the file, where every target is checked as it is read; auto: by cost, mapped only if the file is in "
+                   "the page cache"},
     [SETTINGS] = {0},
 };
 
@@ -96,7 +100,7 @@ td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uin
         td_share_out_close(&job->share);
     }
     if (sum != NULL) *sum = td_cpu_sum(job);
-    return TD_OK;
+    return td_cpu_check_wild(job);
 }
 
 td_status td_cpu_report_workers(const td_cpu_job *job)
@@ -438,6 +442,7 @@ void td_cpu_job_close(td_cpu_job *job)
     td_free(job->high_degree_entries.entries);
     for (int w = 0; job->buckets != NULL && w < job->workers; w++) td_buckets_destroy(&job->buckets[w]);
     td_free(job->buckets);
+    td_free(job->own_kernels);
     td_share_out_destroy(&job->share);
 }
 
@@ -508,6 +513,7 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
 {
     uint64_t began = td_clock_ns(), held = td_memory().now;
     TD_CHECK(td_cpu_job_describe(job, run, options));
+    TD_CHECK(td_cpu_use_mapping(job));
     TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
     TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_keep_lists(job));

@@ -14,6 +14,7 @@ bool td_cpu_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "batch") == 0) return k->bits != NULL;
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "survivors") == 0) return k->light_first;
+    if (strcmp(setting, "lists") == 0) return td_cpu_has_mapped(program);
     return strcmp(setting, "samples") != 0 || k->samples;
 }
 

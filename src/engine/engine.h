@@ -34,6 +34,9 @@ typedef struct td_prepared_file {
     double make_seconds, write_seconds;
 } td_prepared_file;
 
+/* Whether a run reads the lists of a .tg in the mapped file: never, if the page cache has them, or in any case. */
+typedef enum td_maps { TD_MAPS_NEVER, TD_MAPS_CACHED, TD_MAPS_ALWAYS } td_maps;
+
 typedef struct td_engine {
     const char *name, *summary;
     const char *device;         /* the device it needs, as text: "cuda or emu" */
@@ -68,7 +71,9 @@ typedef struct td_engine {
     /* Makes it, unless it is there; NULL if `layout` is. */
     td_status (*make_layout)(const td_program *program, const td_graph *graph, const td_run_options *options,
                              td_prepared_file *out);
-    bool (*spares_lists)(const td_plan *plan); /* the plan reads none of the graph's lists; NULL: it does */
+    bool (*spares_lists)(const td_plan *plan); /* the plan reads none of the graph's lists in memory; NULL: it does */
+    /* Of the graph, the counts are read. NULL: never. */
+    td_maps (*maps)(const td_program *program, const td_graph *graph, const td_run_options *options);
     double (*in_effect)(const td_plan *plan, const td_setting *setting, double number); /* value in effect, or NULL */
     const td_column *columns;   /* ends with a NULL name; NULL: none */
 } td_engine;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "run/sweep.h"
 #include "programs/gpu.h"
+#include "store/checks.h"
 
 #include <string.h>
 
@@ -286,35 +287,6 @@ td_status td_gpu_save(td_gpu_job *job, td_state *state, const uint32_t *const *m
     return td_checkpoint_save(job->run, state);
 }
 
-td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of,
-                            uint64_t n)
-{
-    uint64_t edges = place(of, n), piece = 0;
-    found->pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
-    found->words = edges / 32 + TD_GPU_TILE / 32;
-    TD_CHECK(TD_NEW_ZEROED(&found->bits, found->words, "list starts"));
-    TD_CHECK(TD_NEW(&found->lists, n, "vertices with lists"));
-    TD_CHECK(TD_NEW(&found->before, found->pieces + 1, "list starts"));
-    for (uint64_t v = 0, begin = 0; v < n; v++) {
-        uint64_t end = place(of, v + 1);
-        if (begin == end) continue;
-        for (; piece * TD_GPU_TILE <= begin; piece++) found->before[piece] = (uint32_t)found->count;
-        found->bits[begin / 32] |= 1u << (begin & 31u);
-        found->lists[found->count++] = (uint32_t)v;
-        begin = end;
-    }
-    for (; piece < found->pieces; piece++) found->before[piece] = (uint32_t)found->count;
-    return TD_OK;
-}
-
-void td_gpu_free_heads(td_gpu_heads *heads)
-{
-    td_free(heads->bits);
-    td_free(heads->lists);
-    td_free(heads->before);
-    *heads = (td_gpu_heads){0};
-}
-
 td_status td_gpu_declare_heads(td_gpu_memory *memory, td_gpu_head_arrays *arrays, uint64_t edges, uint64_t vertices)
 {
     uint64_t words = edges / 32 + TD_GPU_TILE / 32, pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
@@ -416,6 +388,8 @@ void td_gpu_note_results(td_gpu_job *job)
     bool labels = !td_gpu_is_gas(job) && job->traits->value_bytes != sizeof(uint32_t);
     uint64_t vertex = labels ? sizeof(uint32_t) : job->traits->value_bytes;
     if (job->traits->edge != NULL) vertex += sizeof(uint64_t);
+    if (job->traits->edge != NULL && td_checks_pending(job->graph, job->graph->out.targets))
+        vertex += sizeof(td_forest_edge); /* its edges, out of the mapped file */
     if (job->options->parents) vertex += sizeof(uint32_t);
     td_host_note(&job->memory.host, job->graph->vertices * vertex);
 }

@@ -176,7 +176,7 @@ typedef struct td_gpu_heads {
     uint64_t words, count, pieces;
 } td_gpu_heads;
 td_status td_gpu_find_heads(td_gpu_heads *found, uint64_t (*place)(const void *of, uint64_t v), const void *of,
-                            uint64_t n);
+                            uint64_t n, td_pool *pool);
 void td_gpu_free_heads(td_gpu_heads *heads);
 
 /* The same on the device, for lists with so many edges. The number of non-empty lists is unknown when the arrays are

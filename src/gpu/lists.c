@@ -209,7 +209,7 @@ uint32_t td_gpu_lists_ended(const td_gpu_job *job, uint64_t piece)
 
 static td_status find_heads(const td_gpu_job *job, td_gpu_heads *found)
 {
-    return td_gpu_find_heads(found, place_of_vertex, job, job->graph->vertices);
+    return td_gpu_find_heads(found, place_of_vertex, job, job->graph->vertices, job->options->pool);
 }
 
 static td_status fill_heads(td_gpu_job *job, const td_gpu_head_arrays *heads)

@@ -92,6 +92,7 @@ static td_status digest_part(void *context, uint64_t begin, uint64_t end, int wo
     uint64_t digest = 0;
     uint32_t from = 0;
     for (uint64_t i = begin; i < end; i++) {
+        if (self->run->forest == NULL) td_run_fetch_edge(self->run, i);
         td_named_edge edge = td_run_named_edge(self->run, i, &from);
         uint64_t bits;
         memcpy(&bits, &edge.weight, sizeof bits);

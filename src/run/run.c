@@ -307,6 +307,16 @@ td_status td_run_check_overflow(td_run *run, td_pool *pool)
     return td_pool_for(pool, run->graph->vertices, 1 << 16, find_saturated, run);
 }
 
+void td_run_fetch_edge(const td_run *run, uint64_t i)
+{
+    enum { AHEAD = 24 };
+    const td_adjacency *out = &run->graph->out;
+    if (i + AHEAD >= run->edge_count) return;
+    uint64_t edge = run->edges[i + AHEAD];
+    td_fetch(out->targets + edge);
+    if (out->weights != NULL) td_fetch((const char *)out->weights + edge * td_weight_bytes(run->graph->weights));
+}
+
 td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
 {
     const td_graph *graph = run->graph;

@@ -226,7 +226,7 @@ typedef struct td_run {
     uint32_t *parents; /* or NULL */
     uint64_t *edges;   /* mst: positions in the out-adjacency, ascending */
     uint64_t edge_count;
-    td_forest_edge *forest; /* the same edges with ends and weights, if the lists are on disk; or NULL */
+    td_forest_edge *forest; /* the same edges with ends and weights, if the lists are on disk or in a mapped file; or NULL */
     double total_weight;
     td_context context; /* parameters of the run; the run owns the inputs */
     double *inputs[TD_INPUTS];
@@ -307,7 +307,8 @@ td_status td_run_create(td_run **out, const td_program *program, const td_graph 
 td_status td_run_check_overflow(td_run *run, td_pool *pool);
 void td_run_destroy(td_run *run);
 
-/* The ith edge of a forest. */
+/* The ith edge of a forest, and a prefetch for a loop over its edges: each is in a list of its own. */
+void td_run_fetch_edge(const td_run *run, uint64_t i);
 td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 
 /* For engines. */

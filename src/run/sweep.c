@@ -1,5 +1,6 @@
 #include "run/sweep.h"
 
+#include "base/alloc.h"
 #include "base/random.h"
 #include "base/sort.h"
 #include "store/checks.h"
@@ -105,17 +106,40 @@ static td_status add_weights(void *context, uint64_t begin, uint64_t end, int wo
     const td_run *run = self->run;
     for (uint64_t part = begin; part < end; part++) {
         uint64_t last = td_share(run->edge_count, (int)part + 1, PARTS);
-        for (uint64_t i = td_share(run->edge_count, (int)part, PARTS); i < last; i++)
-            self->weights[part] += td_weight_at(run->graph, &run->graph->out, run->edges[i]);
+        for (uint64_t i = td_share(run->edge_count, (int)part, PARTS); i < last; i++) {
+            if (run->forest == NULL) td_run_fetch_edge(run, i);
+            self->weights[part] += td_run_forest_edge(run, i).weight;
+        }
+    }
+    return TD_OK;
+}
+
+/* Copies the forest's edges out of the mapped file, which a GPU has read: a copy of all lists takes longer than all the
+ * rest of the run. The file may have changed meanwhile, so that a target is read once, and is a vertex. */
+static td_status copy_edges(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const td_run *run = ((gathering *)context)->run;
+    const td_graph *graph = run->graph;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t edge = run->edges[i];
+        td_run_fetch_edge(run, i);
+        uint32_t target = __atomic_load_n(&graph->out.targets[edge], __ATOMIC_RELAXED);
+        if (target >= graph->vertices) return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, target);
+        run->forest[i] = (td_forest_edge){target, td_weight_at(graph, &graph->out, edge)};
     }
     return TD_OK;
 }
 
 td_status td_sweep_end_forest(td_run *run, td_pool *pool)
 {
+    enum { EDGES_AT_A_TIME = 1 << 14 };
     gathering self = {.run = run};
     TD_CHECK(td_sweep_sort_edges(run, pool));
-    TD_CHECK(td_checks_lists(run->graph, true, pool)); /* the result names edges of the lists */
+    if (td_checks_pending(run->graph, run->graph->out.targets)) {
+        TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
+        TD_CHECK(td_pool_for(pool, run->edge_count, EDGES_AT_A_TIME, copy_edges, &self));
+    }
     TD_CHECK(td_pool_for(pool, PARTS, 1, add_weights, &self));
     run->total_weight = 0;
     for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];

@@ -5,8 +5,11 @@
 #include "base/mapping.h"
 #include "store/packed_file.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 _Static_assert(TD_CHECKS_BLOCK == TD_PACKED_BLOCK, "a block has one checksum");
 
@@ -115,6 +118,14 @@ bool td_checks_pending(const td_graph *graph, const void *array)
     return kind_of(graph->checks, array) != TD_SECTIONS;
 }
 
+td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target)
+{
+    td_status status = td_fail(TD_CORRUPT, "%s: number %" PRIu64 " of its %s is %" PRIu32 "; the graph has %" PRIu32
+                               " vertices; 'tandem info --check' checks the whole file", graph->mapping->path, edge,
+                               td_section_name(kind), target, graph->vertices);
+    return td_mapping_check(graph->mapping, status);
+}
+
 uint64_t td_checks_bytes(const td_graph *graph, const void *array, uint64_t at, uint64_t bytes)
 {
     const td_checks *checks = graph->checks;
@@ -138,6 +149,40 @@ td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *poo
     TD_CHECK(copy_section(graph->checks, kind, pool));
     *array = graph->checks->sections[kind];
     return TD_OK;
+}
+
+/* The page cache. */
+
+/* Counts the pages of a sample that are resident. */
+static int count_cached(char *base, uint64_t pages, uint64_t page, int sample)
+{
+    int cached = 0;
+    for (int i = 0; i < sample; i++) {
+        unsigned char state = 1; /* what cannot be found out counts as there */
+        (void)mincore(base + td_share(pages, i, sample) * page, page, &state);
+        cached += state & 1;
+    }
+    return cached;
+}
+
+static int assumed = -1;
+
+void td_packed_assume_cached(int pages) { assumed = pages; }
+
+bool td_packed_is_cached(const char *path)
+{
+    enum { SAMPLE = 64, ENOUGH = 60 };
+    td_packed *packed = NULL;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (td_packed_open(&packed, path) != TD_OK) return true; /* opening it again explains why */
+    const td_section *targets = &packed->info.sections[TD_SECTION_OUT_TARGETS];
+    uint64_t begin = targets->offset / page * page, pages = (targets->offset + targets->bytes - begin + page - 1) / page;
+    char *base = pages == 0 ? MAP_FAILED : mmap(NULL, pages * page, PROT_READ, MAP_SHARED, packed->files[0].fd,
+                                                (off_t)begin);
+    int there = base == MAP_FAILED ? SAMPLE : count_cached(base, pages, page, SAMPLE);
+    if (base != MAP_FAILED) munmap(base, pages * page);
+    td_packed_close(packed);
+    return (assumed >= 0 ? assumed : there) >= ENOUGH;
 }
 
 /* Opening. */

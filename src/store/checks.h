@@ -1,9 +1,11 @@
-/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c).
- * All else reads copies in memory: offsets, ids and names are copied when the file is opened, lists when
- * td_checks_lists is first called. Checked is what was copied, never the mapping: a file that is overwritten in place
- * afterwards would lead anywhere.
+/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c), and
+ * for code that reads every target once and checks that it is a vertex (cpu/mapped.c, run/sweep.c). All else reads copies
+ * in memory: offsets, ids and names are copied when the file is opened, lists when td_checks_lists is first called.
+ * Checksums are those of what was copied, never of the mapping: a file that is overwritten in place afterwards would lead
+ * anywhere.
  *
- * A graph with checks is for the runs that it was opened for: code that reads its lists calls td_checks_lists first. */
+ * A graph with checks is for the runs that it was opened for: other code that reads its lists calls td_checks_lists
+ * first. */
 #ifndef TD_STORE_CHECKS_H
 #define TD_STORE_CHECKS_H
 
@@ -13,6 +15,9 @@ typedef struct td_checks td_checks;
 
 /* Maps a packed file, and copies and checks its offsets, ids and names. */
 td_status td_packed_map_unchecked(td_graph **out, const char *path, td_pool *pool);
+/* Whether the page cache has its targets, by a sample; true if that cannot be found out. */
+bool td_packed_is_cached(const char *path);
+void td_packed_assume_cached(int pages); /* for tests: of the 64 in the sample; -1: the kernel is asked */
 void td_checks_destroy(td_checks *checks); /* NULL is fine */
 
 /* Copies all targets, and the weights where they are asked for, into memory, checked, once: the graph has the copies
@@ -21,6 +26,9 @@ td_status td_checks_lists(const td_graph *graph, bool weights, td_pool *pool);
 
 /* Whether `array`, of targets or weights, is in the mapping, so that a copy of it must be checked. */
 bool td_checks_pending(const td_graph *graph, const void *array);
+
+/* Fails because of a target that is no vertex, read in the mapping; or because the file was written to meanwhile. */
+td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target);
 
 /* If so, replaces it by a checked copy in memory, which the graph owns. */
 td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool);

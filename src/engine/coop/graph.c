@@ -79,11 +79,11 @@ static td_status pin_rest(td_coop_graph *layout)
 
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
-static td_status fill_heads(td_coop_graph *layout, const uint64_t *offsets, const td_gpu_head_arrays *to)
+static td_status fill_heads(td_coop_graph *layout, const uint64_t *offsets, const td_gpu_head_arrays *to, td_pool *pool)
 {
     td_status status = TD_OK;
     td_gpu_heads found = {0};
-    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, layout->split.vertices));
+    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, layout->split.vertices, pool));
     TD_TRY(td_gpu_send_heads(layout->stream, to, &found));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
@@ -167,8 +167,8 @@ static td_status send_offsets(td_coop_job *self, bool accumulates)
     TD_CHECK(td_stream_copy(layout->stream, layout->out, layout->split.out, bytes, TD_TO_DEVICE));
     TD_CHECK(td_stream_synchronize(layout->stream));
     if (!accumulates) return TD_OK;
-    TD_CHECK(fill_heads(layout, hot, &layout->heads[TD_COOP_HOT]));
-    return fill_heads(layout, rest, &layout->heads[TD_COOP_REST]);
+    TD_CHECK(fill_heads(layout, hot, &layout->heads[TD_COOP_HOT], self->gpu.options->pool));
+    return fill_heads(layout, rest, &layout->heads[TD_COOP_REST], self->gpu.options->pool);
 }
 
 /* Windows: compressed targets, for accumulating programs without weights. */

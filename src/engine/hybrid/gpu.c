@@ -36,7 +36,7 @@ static td_status send_heads(td_hybrid_gpu *self, uint32_t page, int side)
     page_place place = {self->hybrid->cpu.pull[side].offsets, of->begin};
     td_gpu_heads found = {0};
     td_status status = TD_OK;
-    TD_TRY(td_gpu_find_heads(&found, place_in_page, &place, of->end - of->begin));
+    TD_TRY(td_gpu_find_heads(&found, place_in_page, &place, of->end - of->begin, self->job.options->pool));
     for (uint64_t i = 0; i < found.count; i++) found.lists[i] += of->begin;
     uint64_t piece = self->piece_of[part], words = found.pieces * (TD_GPU_TILE / 32);
     if (found.pieces > 0) {

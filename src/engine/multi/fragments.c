@@ -157,11 +157,11 @@ static void *shifted(void *array, uint64_t elements, size_t bytes)
 
 static uint64_t place_of(const void *places, uint64_t v) { return ((const uint64_t *)places)[v]; }
 
-static td_status send_heads(td_multi_fragment *fragment, td_multi_lists *lists, const uint64_t *places)
+static td_status send_heads(td_multi_fragment *fragment, td_multi_lists *lists, const uint64_t *places, td_pool *pool)
 {
     td_status status = TD_OK;
     td_gpu_heads found = {0};
-    TD_TRY(td_gpu_find_heads(&found, place_of, places, fragment->end - fragment->first));
+    TD_TRY(td_gpu_find_heads(&found, place_of, places, fragment->end - fragment->first, pool));
     for (uint64_t i = 0; i < found.count; i++) found.lists[i] += fragment->first;
     TD_TRY(td_gpu_send_heads(fragment->stream, &lists->heads, &found));
     lists->segments = (td_gpu_segments){lists->heads.bits, lists->heads.lists, lists->heads.before, lists->edges};
@@ -203,7 +203,7 @@ static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_
     TD_TRY(td_stream_copy(fragment->stream, lists->targets, targets, lists->resident * sizeof *targets, TD_TO_DEVICE));
     if (weight_bytes > 0)
         TD_TRY(td_stream_copy(fragment->stream, lists->weights, weights, lists->resident * weight_bytes, TD_TO_DEVICE));
-    if (lists->heads.lists != NULL) TD_TRY(send_heads(fragment, lists, places));
+    if (lists->heads.lists != NULL) TD_TRY(send_heads(fragment, lists, places, self->options->pool));
     uint64_t base = lists->base = sweep ? from->offsets[fragment->first] : 0;
     for (lists->split = fragment->first; lists->split < fragment->end; lists->split++)
         if (places[lists->split - fragment->first + 1] > lists->resident) break;

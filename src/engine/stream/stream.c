@@ -29,7 +29,8 @@ static td_status find_heads(td_streaming_job *self)
         td_host_note(&self->gpu.memory.host, td_gpu_head_host_bytes(self->pull->edges, self->gpu.graph->vertices));
         if (measures) return TD_OK;
         td_gpu_layout_note(self->gpu.options, &before);
-        TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices));
+        TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices,
+                                 self->gpu.options->pool));
         TD_TRY(td_gpu_send_heads(layout->stream, &layout->heads, &found));
         layout->heads_of = self->pull;
     }

@@ -38,6 +38,16 @@ static inline td_context kernel_context(const td_cpu_job *job)
     return context;
 }
 
+/* The target of an edge. A list in a mapped file may hold any number, and another one at the next read: its targets are
+ * read once, and false is returned for a wild one, which is no vertex. */
+TD_INLINE bool read_target(td_cpu_job *job, const td_adjacency *list, uint64_t e, bool mapped, uint32_t *target)
+{
+    *target = mapped ? TD_LOAD(&list->targets[e]) : list->targets[e];
+    if (!mapped || __builtin_expect(*target < job->graph->vertices, 1)) return true;
+    td_cpu_find_wild(&job->wild, list->targets == job->graph->out.targets, e, *target);
+    return false;
+}
+
 #if PROGRAM_GAS
 /* Prefetch distances, in entries of a list or of a queue. */
 enum { HEADS_AHEAD = 16, VALUES_AHEAD = 24, PLACES_AHEAD = 16, LISTS_AHEAD = 8, ENDS_AHEAD = 3, ENDS_FETCHED = 8 };
@@ -80,6 +90,29 @@ static inline uint64_t first_active(const uint64_t *active, const uint32_t *targ
         if (hits != 0) return e + (uint64_t)__builtin_ctz(hits);
     }
     while (e < end && !td_bit_get(active, targets[e])) e++;
+    return e;
+}
+#endif
+
+#if PROGRAM_GAS && PROGRAM_FIRST_HIT
+/* first_active of such a list. */
+static inline uint64_t first_active_mapped(td_cpu_job *job, const td_adjacency *list, uint64_t begin, uint64_t end)
+{
+    const uint64_t *active = job->active;
+    uint64_t e = begin, few = end - begin < 4 ? end : begin + 4;
+    uint32_t v, n = job->graph->vertices;
+    for (; e < few; e++)
+        if (read_target(job, list, e, true, &v) && td_bit_get(active, v)) return e;
+    for (; e + 8 <= end; e += 8) {
+        uint32_t read[8], largest = 0;
+        unsigned hits = 0;
+        for (unsigned i = 0; i < 8; i++) read[i] = TD_LOAD(&list->targets[e + i]);
+        for (unsigned i = 0; i < 8; i++) largest = read[i] > largest ? read[i] : largest;
+        if (__builtin_expect(largest >= n, 0)) break; /* the loop below finds out which */
+        for (unsigned i = 0; i < 8; i++) hits |= (unsigned)td_bit_get(active, read[i]) << i;
+        if (hits != 0) return e + (uint64_t)__builtin_ctz(hits);
+    }
+    while (e < end && !(read_target(job, list, e, true, &v) && td_bit_get(active, v))) e++;
     return e;
 }
 #endif

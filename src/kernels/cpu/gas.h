@@ -258,12 +258,13 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
 #if PROGRAM_FIRST_HIT
 /* First hit: all active vertices of an iteration send the same message, so the scan
  * stops at the first active neighbour. */
-static inline bool NAME(hit)(const td_cpu_job *job, uint32_t v, uint64_t *scanned)
+TD_INLINE bool NAME(hit)(td_cpu_job *job, uint32_t v, bool mapped, uint64_t *scanned)
 {
     for (int l = 0; l < job->lists; l++) {
         const td_adjacency *list = &job->pull[l];
         uint64_t begin = list->offsets[v], end = list->offsets[v + 1];
-        uint64_t e = first_active(job->active, list->targets, begin, end);
+        uint64_t e = mapped ? first_active_mapped(job, list, begin, end)
+                            : first_active(job->active, list->targets, begin, end);
         *scanned += e - begin + (e < end);
         if (e < end) return true;
     }
@@ -278,7 +279,7 @@ static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
             td_fetch(job->pull[l].targets + job->pull[l].offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
 }
 
-static void NAME(pull_hit)(td_cpu_job *job, int worker)
+TD_INLINE void NAME(pull_words)(td_cpu_job *job, int worker, bool mapped)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
@@ -296,7 +297,7 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
                 uint32_t v = (uint32_t)(w * 64 + bit);
                 for (int l = 0; dense && l < job->lists && v + HEADS_AHEAD < n; l++)
                     td_fetch(heads[l].targets + heads[l].offsets[v + HEADS_AHEAD]);
-                if (!NAME(hit)(job, v, &scanned)) continue;
+                if (!NAME(hit)(job, v, mapped, &scanned)) continue;
                 values[v] = program_apply(&context, v, values[v], sent);
                 found |= UINT64_C(1) << bit;
                 tally.activated_edges += td_cpu_push_degree(job, v);
@@ -308,6 +309,12 @@ static void NAME(pull_hit)(td_cpu_job *job, int worker)
     tally.edges += scanned;
     job->tallies[worker] = tally;
 }
+
+static void NAME(pull_hit)(td_cpu_job *job, int worker) { NAME(pull_words)(job, worker, false); }
+
+#if PROGRAM_MAPS
+static void NAME(pull_hit_mapped)(td_cpu_job *job, int worker) { NAME(pull_words)(job, worker, true); }
+#endif
 
 /* Rebuilds `done` from the values before a pull, because pushes do not maintain it. */
 static void NAME(settle_words)(td_cpu_job *job, int worker)
@@ -351,15 +358,16 @@ static inline void NAME(post)(const td_cpu_job *job, td_outbox *box, td_cpu_tall
 /* Pushes a vertex's message along edges begin..end - 1. A target that is activated twice in
  * an iteration is queued once: a first-hit program activates a vertex only once, for others
  * next_active tests it. */
-static inline void NAME(push_edges)(td_cpu_job *job, const td_context *c, const td_adjacency *list,
-                                    program_message message, uint64_t begin, uint64_t end, td_outbox *box,
-                                    td_cpu_tally *tally)
+TD_INLINE void NAME(push_edges)(td_cpu_job *job, const td_context *c, const td_adjacency *list,
+                                program_message message, uint64_t begin, uint64_t end, bool mapped, td_outbox *box,
+                                td_cpu_tally *tally)
 {
     const void *weights = list->weights;
     (void)weights;
     for (uint64_t e = begin; e < end; e++) {
-        uint32_t v = list->targets[e];
+        uint32_t v;
         program_value fresh;
+        if (!read_target(job, list, e, mapped, &v)) continue;
         if (e + VALUES_AHEAD < end) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (!NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
         if (!job->first_hit && !td_bit_set_atomic(job->next_active, v)) continue;
@@ -371,8 +379,8 @@ static inline void NAME(push_edges)(td_cpu_job *job, const td_context *c, const 
 }
 
 /* Pushes from u along its edges begin..end - 1, counted through its one or two lists. */
-static inline void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end,
-                                     td_outbox *box, td_cpu_tally *tally)
+TD_INLINE void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint32_t u, uint64_t begin, uint64_t end,
+                                 bool mapped, td_outbox *box, td_cpu_tally *tally)
 {
     const void *read = PROGRAM_SENDS_VALUE ? job->messages : job->values;
     program_value value = read_value(&((const program_value *)read)[u]);
@@ -383,7 +391,7 @@ static inline void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint3
         uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
         uint64_t from = begin > base ? begin - base : 0, to = end > base ? end - base : 0;
         to = to < length ? to : length;
-        if (from < to) NAME(push_edges)(job, c, list, message, first + from, first + to, box, tally);
+        if (from < to) NAME(push_edges)(job, c, list, message, first + from, first + to, mapped, box, tally);
         base += length;
     }
     tally->edges += end - begin;
@@ -402,7 +410,7 @@ static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queu
     if (i + ENDS_AHEAD < end) fetch_ends(job, list, queue[i + ENDS_AHEAD]);
 }
 
-static void NAME(push)(td_cpu_job *job, int worker)
+TD_INLINE void NAME(push_listed)(td_cpu_job *job, int worker, bool mapped)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
@@ -418,11 +426,13 @@ static void NAME(push)(td_cpu_job *job, int worker)
             if (degree >= job->high_degree)
                 job->high_degree_list[job->high_degree_count++] = u;
             else
-                NAME(push_vertex)(job, &context, u, 0, degree, &box, &tally);
+                NAME(push_vertex)(job, &context, u, 0, degree, mapped, &box, &tally);
         }
     NAME(post)(job, &box, &tally);
     job->tallies[worker] = tally;
 }
+
+static void NAME(push)(td_cpu_job *job, int worker) { NAME(push_listed)(job, worker, false); }
 
 /* The same for a frontier that is a bitmap. */
 static void NAME(push_words)(td_cpu_job *job, int worker)
@@ -440,14 +450,14 @@ static void NAME(push_words)(td_cpu_job *job, int worker)
                 uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 uint64_t degree = td_cpu_push_degree(job, u);
                 if (degree >= job->high_degree) job->high_degree_list[job->high_degree_count++] = u;
-                else NAME(push_vertex)(job, &context, u, 0, degree, &box, &tally);
+                else NAME(push_vertex)(job, &context, u, 0, degree, false, &box, &tally);
             }
         }
     job->tallies[worker] = tally;
 }
 
 /* Pushes along the edges of all high-degree vertices, in equal pieces. */
-static void NAME(push_high_degree)(td_cpu_job *job, int worker)
+TD_INLINE void NAME(push_pieces)(td_cpu_job *job, int worker, bool mapped)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
@@ -459,10 +469,19 @@ static void NAME(push_high_degree)(td_cpu_job *job, int worker)
         td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin,
                                                               end);
         while (td_high_degree_next(&walk, &part))
-            NAME(push_vertex)(job, &context, job->high_degree_list[part.which], part.begin, part.end, &box, tally);
+            NAME(push_vertex)(job, &context, job->high_degree_list[part.which], part.begin, part.end, mapped, &box,
+                              tally);
     }
     NAME(post)(job, &box, tally);
 }
+
+static void NAME(push_high_degree)(td_cpu_job *job, int worker) { NAME(push_pieces)(job, worker, false); }
+
+#if PROGRAM_MAPS
+static void NAME(push_mapped)(td_cpu_job *job, int worker) { NAME(push_listed)(job, worker, true); }
+
+static void NAME(push_high_degree_mapped)(td_cpu_job *job, int worker) { NAME(push_pieces)(job, worker, true); }
+#endif
 
 /* Finds parents after the run of a TD_SUM_MIN program: the neighbour whose contribution equals
  * the vertex's value. Only neighbours with another value count; the caller resolves equal ones

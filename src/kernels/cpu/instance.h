@@ -4,6 +4,13 @@
 #include "kernels/cpu/job.h"
 #include "kernels/traits.h"
 
+/* Programs that read the edges about once: lists that stay in a mapped file cost less than a copy. */
+#if PROGRAM_GAS
+#define PROGRAM_MAPS PROGRAM_FIRST_HIT
+#else
+#define PROGRAM_MAPS PROGRAM_SAMPLES
+#endif
+
 #include "kernels/cpu/common.h"
 #if !PROGRAM_GAS
 #include "kernels/cpu/sweep_common.h"
@@ -76,7 +83,10 @@ enum { BITS_AHEAD = 32 }; /* prefetch distance along a list, in edges */
 static const td_cpu_bits_kernels bits_kernels[] = {
     [TD_BITS_8] = BITS_ROW(8), [TD_BITS_16] = BITS_ROW(16), [TD_BITS_32] = BITS_ROW(32), [TD_BITS_64] = BITS_ROW(64),
 };
-#define TABLE_HIT(kind) .pull_hit = pull_hit_##kind, .settle_words = settle_words_##kind, .bits = bits_kernels,
+#define TABLE_HIT(kind)                                                                                     \
+    .pull_hit = pull_hit_##kind, .settle_words = settle_words_##kind, .bits = bits_kernels,                  \
+    .mapped = {.pull_hit = pull_hit_mapped_##kind, .push = push_mapped_##kind,                               \
+               .push_high_degree = push_high_degree_mapped_##kind},
 #else
 #define TABLE_HIT(kind)
 #endif
@@ -119,11 +129,18 @@ static const td_cpu_bits_kernels bits_kernels[] = {
 #else
 #define TABLE_SURVIVORS(kind)
 #endif
+#if PROGRAM_SAMPLES
+#define TABLE_SAMPLES(kind)                                                                                 \
+    .mapped = {.sweep = sweep_mapped_##kind, .sweep_high_degree = sweep_high_degree_mapped_##kind,           \
+               .sample = sample_mapped_##kind},
+#else
+#define TABLE_SAMPLES(kind)
+#endif
 #define TABLE_KIND(kind)                                                                                    \
     .steps = PROGRAM_STEPS, .samples = PROGRAM_SAMPLES, .once = PROGRAM_ONCE,                               \
     .light_first = PROGRAM_LIGHT_FIRST, .sweep = sweep_##kind, .sweep_high_degree = sweep_high_degree_##kind,           \
     .sample = sample_##kind, .between = between, .label = label, .again = again, TABLE_EDGES                     \
-    TABLE_SURVIVORS(kind)
+    TABLE_SURVIVORS(kind) TABLE_SAMPLES(kind)
 #endif
 
 #define ROW(kind) {.value_bytes = sizeof(program_value), .view = PROGRAM_VIEW, .init = init, TABLE_KIND(kind)}

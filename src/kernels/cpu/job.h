@@ -55,12 +55,32 @@ typedef struct td_cpu_coop {
     const void *given;
 } td_cpu_coop;
 
+/* The first target found in a mapped file that is no vertex. */
+typedef struct td_cpu_wild {
+    atomic_bool claimed, found;
+    bool out;        /* of an out-list */
+    uint64_t edge;
+    uint32_t target;
+} td_cpu_wild;
+
+void td_cpu_find_wild(td_cpu_wild *wild, bool out, uint64_t edge, uint32_t target); /* any thread (src/cpu/mapped.c) */
+
 typedef enum td_direction { TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_NOTIFY, TD_DIRECTION_PUSH } td_direction;
+
+struct td_cpu_job;
+typedef void (*td_cpu_kernel)(struct td_cpu_job *job, int worker);
+
+/* Kernels for lists in a mapped file, in place of those of the same names. NULL: the program has none. */
+typedef struct td_cpu_mapped_kernels {
+    td_cpu_kernel pull_hit, push, push_high_degree, sweep, sweep_high_degree, sample;
+} td_cpu_mapped_kernels;
 
 typedef struct td_cpu_job {
     td_context context;
     const td_graph *graph;
     const struct td_cpu_kernels *kernels;
+    struct td_cpu_kernels *own_kernels; /* those of a run on a mapped file; NULL: the program's */
+    td_cpu_wild wild;
     const struct td_run_options *options;
     struct td_run *run;
     td_pool *pool;
@@ -145,8 +165,6 @@ typedef struct td_cpu_job {
     td_cpu_bits *bits;   /* searches from many sources at once */
 } td_cpu_job;
 
-typedef void (*td_cpu_kernel)(td_cpu_job *job, int worker);
-
 /* Searches from many sources at once, for words of one width. */
 enum { TD_BITS_8, TD_BITS_16, TD_BITS_32, TD_BITS_64, TD_BITS_WIDTHS };
 typedef struct td_cpu_bits_kernels {
@@ -197,6 +215,7 @@ typedef struct td_cpu_kernels {
     uint64_t (*edge)(const td_cpu_job *job, uint32_t vertex); /* UINT64_MAX: none */
     bool (*again)(const td_cpu_job *job, uint64_t total);
     const td_cpu_bits_kernels *bits; /* [TD_BITS_WIDTHS]; NULL: one source at a time */
+    td_cpu_mapped_kernels mapped;
 } td_cpu_kernels;
 
 enum { TD_WORDS_AT_A_TIME = 8, TD_QUEUE_AT_A_TIME = 64, TD_HIGH_DEGREE_PIECE = 4096 };

@@ -3,13 +3,15 @@
  * its higher end only, so that the random reads go to hot vertices with low numbers.
  * Otherwise an edge is visited from every list that has it. */
 
-static inline void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, uint32_t u, uint64_t begin, uint64_t end)
+TD_INLINE void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, uint32_t u, uint64_t begin, uint64_t end,
+                                bool mapped)
 {
     const void *weights = list->weights;
     bool from_above = job->from_above;
     (void)weights, (void)from_above;
     for (uint64_t e = begin; e < end; e++) {
-        uint32_t v = list->targets[e];
+        uint32_t v;
+        if (!read_target(job, list, e, mapped, &v)) continue;
         if (PROGRAM_ONCE && job->graph->symmetric && v <= u) continue;
         if (!PROGRAM_ONCE && from_above && v >= u) continue;
         program_visit(&job->context, job->values, u, v, ORDERED_WEIGHT(weights, e), e);
@@ -40,7 +42,7 @@ static inline void NAME(collect_list)(td_cpu_job *job, td_survivor_box *box, con
 
 /* Visits a part of a list, or collects its survivors in the box. */
 TD_INLINE void NAME(sweep_list)(td_cpu_job *job, td_survivor_box *box, const td_adjacency *list, uint32_t u,
-                                uint64_t begin, uint64_t end)
+                                uint64_t begin, uint64_t end, bool mapped)
 {
 #if PROGRAM_LIGHT_FIRST
     if (box != NULL) {
@@ -49,10 +51,10 @@ TD_INLINE void NAME(sweep_list)(td_cpu_job *job, td_survivor_box *box, const td_
     }
 #endif
     (void)box;
-    NAME(visit_list)(job, list, u, begin, end);
+    NAME(visit_list)(job, list, u, begin, end, mapped);
 }
 
-TD_INLINE void NAME(sweep_lists)(td_cpu_job *job, int worker, td_survivor_box *box)
+TD_INLINE void NAME(sweep_lists)(td_cpu_job *job, int worker, td_survivor_box *box, bool mapped)
 {
     td_cpu_tally *tally = &job->tallies[worker];
     uint64_t begin, end;
@@ -70,14 +72,14 @@ TD_INLINE void NAME(sweep_lists)(td_cpu_job *job, int worker, td_survivor_box *b
                 uint64_t first = list->offsets[u], last = list->offsets[u + 1];
                 if (l == 0 && job->skipping)
                     first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
-                NAME(sweep_list)(job, box, list, (uint32_t)u, first, last);
+                NAME(sweep_list)(job, box, list, (uint32_t)u, first, last, mapped);
                 tally->edges += last - first;
             }
         }
 }
 
 /* The same for the edges of all high-degree vertices, in equal pieces. */
-TD_INLINE void NAME(sweep_pieces)(td_cpu_job *job, int worker, td_survivor_box *box)
+TD_INLINE void NAME(sweep_pieces)(td_cpu_job *job, int worker, td_survivor_box *box, bool mapped)
 {
     td_cpu_tally *tally = &job->tallies[worker];
     uint64_t begin, end;
@@ -93,7 +95,7 @@ TD_INLINE void NAME(sweep_pieces)(td_cpu_job *job, int worker, td_survivor_box *
                 uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
                 uint64_t from = part.begin > base ? part.begin - base : 0, to = part.end > base ? part.end - base : 0;
                 to = to < length ? to : length;
-                if (from < to) NAME(sweep_list)(job, box, list, u, first + from, first + to);
+                if (from < to) NAME(sweep_list)(job, box, list, u, first + from, first + to, mapped);
                 base += length;
             }
             tally->edges += part.end - part.begin;
@@ -101,22 +103,22 @@ TD_INLINE void NAME(sweep_pieces)(td_cpu_job *job, int worker, td_survivor_box *
     }
 }
 
-static void NAME(sweep)(td_cpu_job *job, int worker) { NAME(sweep_lists)(job, worker, NULL); }
+static void NAME(sweep)(td_cpu_job *job, int worker) { NAME(sweep_lists)(job, worker, NULL, false); }
 
-static void NAME(sweep_high_degree)(td_cpu_job *job, int worker) { NAME(sweep_pieces)(job, worker, NULL); }
+static void NAME(sweep_high_degree)(td_cpu_job *job, int worker) { NAME(sweep_pieces)(job, worker, NULL, false); }
 
 #if PROGRAM_LIGHT_FIRST
 static void NAME(collect)(td_cpu_job *job, int worker)
 {
     td_survivor_box box = {.into = &job->survivors};
-    NAME(sweep_lists)(job, worker, &box);
+    NAME(sweep_lists)(job, worker, &box, false);
     td_survivor_box_close(&box);
 }
 
 static void NAME(collect_high_degree)(td_cpu_job *job, int worker)
 {
     td_survivor_box box = {.into = &job->survivors};
-    NAME(sweep_pieces)(job, worker, &box);
+    NAME(sweep_pieces)(job, worker, &box, false);
     td_survivor_box_close(&box);
 }
 #endif
@@ -125,7 +127,7 @@ static void NAME(collect_high_degree)(td_cpu_job *job, int worker)
  * value of its target. */
 enum { NAME(FAR) = 32, NAME(NEAR) = 12 };
 
-static void NAME(sample)(td_cpu_job *job, int worker)
+TD_INLINE void NAME(sample_lists)(td_cpu_job *job, int worker, bool mapped)
 {
     const uint64_t *offsets = job->push[0].offsets;
     const uint32_t *targets = job->push[0].targets;
@@ -137,8 +139,18 @@ static void NAME(sample)(td_cpu_job *job, int worker)
                 td_fetch((const program_value *)job->values + targets[offsets[u + NAME(NEAR)] + place]);
             uint64_t e = offsets[u] + place;
             if (e >= offsets[u + 1]) continue;
-            NAME(visit_list)(job, &job->push[0], (uint32_t)u, e, e + 1);
+            NAME(visit_list)(job, &job->push[0], (uint32_t)u, e, e + 1, mapped);
             edges++;
         }
     job->tallies[worker].edges += edges;
 }
+
+static void NAME(sample)(td_cpu_job *job, int worker) { NAME(sample_lists)(job, worker, false); }
+
+#if PROGRAM_MAPS
+static void NAME(sweep_mapped)(td_cpu_job *job, int worker) { NAME(sweep_lists)(job, worker, NULL, true); }
+
+static void NAME(sweep_high_degree_mapped)(td_cpu_job *job, int worker) { NAME(sweep_pieces)(job, worker, NULL, true); }
+
+static void NAME(sample_mapped)(td_cpu_job *job, int worker) { NAME(sample_lists)(job, worker, true); }
+#endif
