@@ -7,8 +7,9 @@ const td_arg_option td_build_settings_options[] = {
     OPTION("dedup", FLAG, dedup, NULL, "keep one edge per pair of vertices, the lightest"),
     OPTION("drop-loops", FLAG, drop_loops, NULL, "drop edges from a vertex to itself"),
     OPTION("drop-weights", FLAG, drop_weights, NULL, "drop the weights", .excludes = "weights"),
-    OPTION("weights", TEXT, weights, "LO:HI",
-           "random weights from the seed, equal in both directions; reals if LO or HI has a point"),
+    OPTION("weights", TEXT, weights, "LO:HI|f32|f64",
+           "LO:HI: random weights from the seed, equal in both directions; reals if LO or HI has a point. f64: keeps the "
+           "weights as 64-bit floats, f32: as 32-bit ones (the default of real weights)"),
     OPTION("out-only", FLAG, out_only, NULL, "store no in-adjacency: half the size, but no pull"),
     OPTION("order", TEXT, order, "ORDER",
            "reorder the vertices: hot, indegree, random, rcm, gorder, bisect or none ('tandem help reorder')"),

@@ -8,7 +8,7 @@
 typedef struct td_build_settings {
     td_common common;
     bool symmetrize, dedup, drop_loops, drop_weights, out_only;
-    const char *weights; /* "lo:hi" or NULL */
+    const char *weights; /* "lo:hi", "f32", "f64" or NULL */
     const char *order;   /* a name or NULL; the commands apply it once the graph is built */
 } td_build_settings;
 

@@ -178,7 +178,7 @@ typedef struct td_graph_options {
     bool dedup;            /* keeps one edge per pair of vertices, the lightest */
     bool drop_loops;       /* drops edges from a vertex to itself */
     bool drop_weights;
-    const char *weights;   /* replaces the weights by random ones of a range: "1:100", "0.5:2.0"; NULL: keeps them */
+    const char *weights;   /* "f32", "f64": stores them as such; "1:100", "0.5:2.0": random ones; NULL: as they are */
     uint64_t weight_seed;
     td_place edges;        /* TD_PLACE_DISK and TD_PLACE_MAPPED need a .tg and no other option that changes the graph */
     bool out_only;         /* leaves out the in-adjacency: half the size, for files of programs other than Tandem's */
@@ -261,8 +261,8 @@ typedef struct td_array {
     td_type type;
 } td_array;
 
-/* td_edges with numbers of any type: ids are integers, none negative; weights are any numbers, of which reals are
- * stored as 32-bit floats and integers go up to 2^32-1 (with negative ones among them from -2^24 to 2^24). */
+/* td_edges with numbers of any type: ids are integers, none negative; weights are any numbers. Reals are stored as 32-bit
+ * floats, or with the option weights = "f64" as 64-bit ones; integers go up to 2^32-1 (with negative ones: -2^24..2^24). */
 typedef struct td_edge_arrays {
     size_t size;       /* sizeof(td_edge_arrays) */
     uint64_t count;
@@ -383,7 +383,7 @@ TD_API td_status td_file_generate(td_session *session, const td_generation *gene
 TD_API uint32_t td_graph_vertices(const td_graph *graph);
 TD_API uint64_t td_graph_edges(const td_graph *graph); /* directed edges: an undirected edge counts twice */
 TD_API bool td_graph_symmetric(const td_graph *graph);
-TD_API const char *td_graph_weights(const td_graph *graph); /* "none", "u8", "u16", "u32" or "f32" */
+TD_API const char *td_graph_weights(const td_graph *graph); /* "none", "u8", "u16", "u32", "f32" or "f64" */
 TD_API bool td_graph_weight_range(const td_graph *graph, double *lowest, double *highest); /* false: no weights */
 TD_API uint64_t td_graph_vertex_id(const td_graph *graph, uint32_t vertex); /* UINT64_MAX if there is no such vertex */
 TD_API td_status td_graph_find(const td_graph *graph, uint64_t id, uint32_t *vertex); /* the vertex of an id */

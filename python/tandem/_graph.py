@@ -26,6 +26,15 @@ _keep_nothing = RELEASE(lambda context: None)  # the graph's handle keeps the ar
 QUICK_WORK = 200_000_000  # edges processed in well under a second
 
 
+_WEIGHT_TYPES = {None: None, "float32": "f32", "float64": "f64"}
+
+
+def _stored(weight_type: str | None) -> str | None:
+    if weight_type not in _WEIGHT_TYPES:
+        raise ValueError(f"weight_type={weight_type!r} is none of 'float32', 'float64'")
+    return _WEIGHT_TYPES[weight_type]
+
+
 def _options(directed: bool, dedup: bool, drop_loops: bool, weights: str | None = None, seed: int = 1,
              drop_weights: bool = False, format: str | None = None, edges: str = "auto") -> GraphOptions:
     if edges not in _PLACES:
@@ -74,7 +83,8 @@ class Graph(Programs):
         dedup, drop_loops, drop_weights : bool
             Keep one edge per pair of vertices, the lightest; drop edges from a vertex to itself; drop weights.
         weights : str, optional
-            Random weights of a range: "1:100", "0.5:2.0", from `weight_seed`.
+            Random weights of a range: "1:100", "0.5:2.0", from `weight_seed`. "f64": those of the file as 64-bit
+            floats; "f32": as 32-bit ones.
         edges : {"auto", "memory", "disk"}
             Where the edges of a .tg stay; "auto": in memory if the graph and a run fit the budget.
         memory : int or str, optional
@@ -91,7 +101,7 @@ class Graph(Programs):
     @classmethod
     def from_edges(cls, source: Any, target: Any, weights: Any = None, *, vertices: int | None = None,
                    directed: bool = True, dedup: bool = False, drop_loops: bool = False,
-                   session: Session | None = None) -> "Graph":
+                   weight_type: str | None = None, session: Session | None = None) -> "Graph":
         """A graph from arrays with an entry per edge.
 
         Parameters
@@ -100,6 +110,8 @@ class Graph(Programs):
             The ends. Whole numbers of any type are read as they are, without a copy besides the graph itself.
         weights : array of numbers, optional
             Reals are stored as 32-bit floats; whole numbers exactly, up to 4294967295.
+        weight_type : str, optional
+            "float64" stores weights as 64-bit floats, "float32" as 32-bit ones, whatever they are.
         vertices : int, optional
             All ids below this exist; None: vertices are the ids that occur.
         directed : bool
@@ -122,18 +134,20 @@ class Graph(Programs):
         session = session or default_session()
         edges = EdgeArrays(count=len(source), sources=given(source), targets=given(target), weights=given(numeric),
                            vertices=vertices or 0)
+        options = _options(directed, dedup, drop_loops, _stored(weight_type))
         handle = session._make(len(source) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_arrays,
-                               ctypes.byref(edges), ctypes.byref(_options(directed, dedup, drop_loops)))
+                               ctypes.byref(edges), ctypes.byref(options))
         return cls(handle, session, labels=labels, copies=copies)
 
     @classmethod
     def from_csr(cls, offsets: Any, targets: Any, weights: Any = None, *, directed: bool = True, dedup: bool = False,
-                 drop_loops: bool = False, labels: np.ndarray | None = None,
+                 drop_loops: bool = False, weight_type: str | None = None, labels: np.ndarray | None = None,
                  session: Session | None = None) -> "Graph":
         """A graph from compressed sparse rows: the targets of vertex v are targets[offsets[v]:offsets[v + 1]].
 
         Without a copy where the arrays are what a graph stores: 64-bit offsets, 32-bit targets in ascending order,
         32-bit float weights. Such arrays must not change while the graph lives. `copies` says what was copied.
+        `weight_type` as in `from_edges`.
         """
         offsets, targets = whole(offsets, "offsets"), whole(targets, "targets")
         if len(offsets) == 0:
@@ -142,8 +156,9 @@ class Graph(Programs):
         session = session or default_session()
         rows = Csr(vertices=len(offsets) - 1, edges=len(targets), offsets=given(offsets), targets=given(targets),
                    weights=given(numeric), release=_keep_nothing)
+        options = _options(directed, dedup, drop_loops, _stored(weight_type))
         handle = session._make(len(targets) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_csr,
-                               ctypes.byref(rows), ctypes.byref(_options(directed, dedup, drop_loops)))
+                               ctypes.byref(rows), ctypes.byref(options))
         graph = cls(handle, session, labels=labels, kept=(offsets, targets, numeric))
         parts = graph._describe()
         told = (("offsets", offsets, parts.borrows_offsets, "uint64"),
@@ -157,7 +172,8 @@ class Graph(Programs):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, weights: bool = True, directed: bool = True, dedup: bool = False,
-                   drop_loops: bool = False, session: Session | None = None) -> "Graph":
+                   drop_loops: bool = False, weight_type: str | None = None,
+                   session: Session | None = None) -> "Graph":
         """A graph from a SciPy sparse matrix or array: entry (u, v) is the edge u -> v, its value the weight.
 
         A CSR matrix with sorted indices is used without a copy as far as its types allow (`from_csr`). Entries that
@@ -169,10 +185,10 @@ class Graph(Programs):
         if matrix.format == "coo":
             return cls.from_edges(matrix.row, matrix.col, matrix.data if with_values else None,
                                   vertices=matrix.shape[0] or None, directed=directed, dedup=dedup,
-                                  drop_loops=drop_loops, session=session)
+                                  drop_loops=drop_loops, weight_type=weight_type, session=session)
         rows = matrix if matrix.format == "csr" else matrix.tocsr()
         graph = cls.from_csr(rows.indptr, rows.indices, rows.data if with_values else None, directed=directed,
-                             dedup=dedup, drop_loops=drop_loops, session=session)
+                             dedup=dedup, drop_loops=drop_loops, weight_type=weight_type, session=session)
         if rows is not matrix:
             graph.copies = (f"matrix: {matrix.format} to csr", *graph.copies)
         return graph
@@ -270,9 +286,10 @@ class Graph(Programs):
 
     @property
     def weight_type(self) -> str | None:
-        """The type in which weights are stored: uint8, uint16, uint32, float32; None: no weights."""
+        """The type in which weights are stored: uint8, uint16, uint32, float32, float64; None: no weights."""
         kind = lib.td_graph_weights(self._handle).decode()
-        return {"none": None, "u8": "uint8", "u16": "uint16", "u32": "uint32", "f32": "float32"}[kind]
+        return {"none": None, "u8": "uint8", "u16": "uint16", "u32": "uint32", "f32": "float32",
+                "f64": "float64"}[kind]
 
     def _describe(self) -> GraphParts:
         if self._parts is None:

@@ -31,6 +31,7 @@ static td_status from_arrays(td_session *session, const td_edge_arrays *given, c
     TD_CHECK(td_array_check_weights(&arrays.weights));
     TD_CHECK(take_options(options, &built));
     TD_CHECK(td_edges_create(&list, NULL));
+    TD_TRY(td_edges_prepare(list, &built));
     TD_TRY(td_arrays_list(&arrays, list, session->pool));
     TD_TRY(td_graph_build(out, list, &built, session->pool));
 done:
@@ -127,7 +128,7 @@ td_status td_graph_reversed(td_session *session, const td_graph *graph, td_graph
 static td_array weights_of(const td_graph *graph, const td_adjacency *adjacency)
 {
     static const td_type types[] = {[TD_WEIGHT_U8] = TD_TYPE_U8, [TD_WEIGHT_U16] = TD_TYPE_U16,
-                                      [TD_WEIGHT_U32] = TD_TYPE_U32, [TD_WEIGHT_F32] = TD_TYPE_F32};
+                                      [TD_WEIGHT_U32] = TD_TYPE_U32, [TD_WEIGHT_F32] = TD_TYPE_F32, [TD_WEIGHT_F64] = TD_TYPE_F64};
     return (td_array){.data = adjacency->weights, .type = types[graph->weights]};
 }
 

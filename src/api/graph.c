@@ -61,6 +61,7 @@ static td_status build(td_pool *pool, const td_edges *edges, const td_build_opti
     td_status status = TD_OK;
     td_edge_list *list = NULL;
     TD_CHECK(td_edges_create(&list, NULL));
+    TD_TRY(td_edges_prepare(list, options));
     list->weighted = edges->whole_weights != NULL || edges->real_weights != NULL;
     list->declared = edges->vertices > 0;
     list->vertices = edges->vertices;
@@ -244,7 +245,8 @@ const uint32_t *td_graph_targets(const td_graph *graph, uint32_t vertex, uint64_
 
 static td_status read_edge(const td_graph *graph, uint64_t number, td_edge *out)
 {
-    uint32_t target, weight;
+    uint32_t target;
+    double weight; /* room for a weight of any kind */
     td_adjacency list = graph->out;
     uint64_t at = number;
     if (graph->paged != NULL) {

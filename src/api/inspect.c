@@ -74,10 +74,9 @@ td_status td_graph_packed(td_session *session, const td_graph *graph, td_packed_
     TD_CHECK(td_need(graph, "the graph"));
     td_packed_info file = file_of(graph);
     describe_ids(graph, &ids);
-    bool weighted = file.weights != TD_WEIGHT_NONE;
     td_packed_facts found = {
         .bytes = file.file_bytes, .load = td_packed_graph_bytes(&file),
-        .build = (uint64_t)td_inside_bytes(file.vertices, file.edges, weighted, &plain),
+        .build = (uint64_t)td_inside_rebuilt(&file, &plain),
         .build_least = td_outside_bytes(td_pool_threads(session->pool)), .temporary = td_external_temporary(&file),
         .temporary_ids = td_external_ids_temporary(&file, ids.highest_id)};
     list_sections(&file, &found);

@@ -147,7 +147,7 @@ static td_status read_input(making *self)
         TD_CHECK(td_packed_load(&self->graph, self->input, self->pool));
     } else {
         TD_CHECK(td_edges_create(&self->edges, self->input));
-        self->edges->columns = self->build.columns;
+        TD_CHECK(td_edges_prepare(self->edges, &self->build));
         TD_CHECK(td_format_read(self->format, self->input, self->options.format == NULL, self->edges, self->pool));
     }
     self->made.read_seconds = td_seconds_since(start);
@@ -188,7 +188,6 @@ static td_status deliver_input(void *context, td_edge_list *edges, td_pool *pool
 {
     making *self = context;
     if (self->packed != NULL) return deliver_packed(self, edges, pool);
-    edges->columns = self->build.columns;
     td_status status = td_format_read(self->format, self->input, self->options.format == NULL, edges, pool);
     self->decoding = edges->decoding;
     return status;
@@ -210,7 +209,7 @@ static double inside_bytes(const making *self)
     if (self->packed == NULL) return td_inside_bytes(0, td_most_edges(self->input, self->format), true, &self->build);
     const td_packed_info *info = td_packed_describe(self->packed);
     if (self->order == TD_ORDER_NONE && !td_build_options_change(&self->build)) return (double)info->file_bytes;
-    return td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &self->build);
+    return td_inside_rebuilt(info, &self->build);
 }
 
 /* TD_NO_MEMORY with the memory needed; for formats that are read into memory whole, with a way around. */

@@ -26,7 +26,7 @@ td_status td_graph_options_take(const td_graph_options *given, td_graph_options 
     if (options->weights == NULL) return TD_OK;
     if (options->drop_weights)
         return td_fail(TD_USAGE, "weights are to be attached (%s) and dropped", options->weights);
-    return td_parse_weight_range(options->weights, build);
+    return td_parse_weights(options->weights, build);
 }
 
 td_status td_graph_options_check(const td_graph_options *given)

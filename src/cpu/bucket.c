@@ -15,7 +15,7 @@ static double choose_delta(const td_graph *graph)
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
     double delta = heaviest * (5 / degree) * (5 / degree);
-    return graph->weights == TD_WEIGHT_F32 ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
+    return td_weight_real(graph->weights) ? fmax(delta, 1e-30) : fmax(floor(delta), 1);
 }
 
 static td_status no_room(const td_cpu_job *job)

@@ -374,6 +374,7 @@ static td_status run_plan(const td_plan *plan, td_group *group, td_run **out, bo
         TD_TRY(plan->engine->run_group(plan, run, group));
     } else {
         TD_TRY(td_checkpoints_explain(run, plan->engine->run(plan, run)));
+        if (run->graph->ranks_of != NULL) run->graph = run->graph->ranks_of; /* results are about its weights */
         TD_TRY(td_run_name_groups(run, plan->options.pool));
         status = td_run_check_overflow(run, plan->options.pool);
         *narrow = status == TD_LIMIT;

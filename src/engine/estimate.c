@@ -21,7 +21,7 @@ const char *td_workload_name(td_workload work)
 static const td_cpu_kernels *kernels_of(const td_program *program)
 {
     const td_cpu_kernels *k = &program->cpu[TD_WEIGHT_NONE];
-    for (int kind = TD_WEIGHT_U8; k->init == NULL && kind <= TD_WEIGHT_F32; kind++) k = &program->cpu[kind];
+    for (int kind = TD_WEIGHT_U8; k->init == NULL && kind <= TD_WEIGHT_F64; kind++) k = &program->cpu[kind];
     return k;
 }
 

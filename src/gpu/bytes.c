@@ -98,3 +98,8 @@ td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, 
     if (need->graph + need->program <= room) return TD_OK;
     return too_large(program, need, device, room);
 }
+
+uint64_t td_gpu_run_bytes(int gpus)
+{
+    return (uint64_t)gpus * sizeof(td_gpu_control) + sizeof(td_run) + TD_FIRST_ROWS * sizeof(td_row);
+}

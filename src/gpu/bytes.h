@@ -31,5 +31,7 @@ td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, 
 td_status td_gpu_check_room(const td_gpu_bytes *need, const td_run_options *options, uint64_t room);
 td_status td_gpu_check_vertices(const td_graph *graph, const char *engine);
 
+/* Host memory of a run besides its arrays: the copy of every GPU's counters, the run and its first rows. */
+uint64_t td_gpu_run_bytes(int gpus);
 
 #endif

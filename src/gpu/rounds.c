@@ -301,7 +301,7 @@ static double choose_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
-    return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), graph->weights == TD_WEIGHT_F32 ? 1e-30 : 1);
+    return fmax(heaviest * pow(DELTA_DEGREE / degree, DELTA_POWER), td_weight_real(graph->weights) ? 1e-30 : 1);
 }
 
 double td_gpu_delta(const td_graph *graph, double delta)

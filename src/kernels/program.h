@@ -237,7 +237,7 @@ typedef struct td_program_info {
 /* A program as the registry knows it. */
 typedef struct td_program {
     const td_program_info *info;
-    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F32; `init` NULL: not supported */
+    const struct td_cpu_kernels *cpu; /* by weight kind, TD_WEIGHT_NONE to TD_WEIGHT_F64; `init` NULL: not supported */
     const struct td_program *wide;    /* its second instance, or NULL; run/precision.h chooses one of them */
 } td_program;
 

@@ -178,7 +178,8 @@ static void sort_batch(const ordering *job, batch *self)
         case 0: move_batch(job, self, 0); break;
         case 1: move_batch(job, self, 1); break;
         case 2: move_batch(job, self, 2); break;
-        default: move_batch(job, self, 4); break;
+        case 4: move_batch(job, self, 4); break;
+        default: move_batch(job, self, 8); break;
         }
     }
     self->lists = self->edges = 0;
@@ -190,6 +191,70 @@ static void add_to_batch(batch *self, uint64_t begin, uint32_t edges)
     if (self->lists == 0) self->first = begin;
     if (edges > 0) self->length[self->lists++] = edges;
     self->edges += edges;
+}
+
+/* Weights of 64 bits: a word has half of the key and the edge's place in its list. Sorting by the lower halves, then by
+ * the upper ones, sorts by the whole key. */
+
+static inline double double_at(const list *self, uint64_t word)
+{
+    return ((const double *)self->job->from->weights)[self->begin + (uint32_t)word];
+}
+
+static inline uint64_t word_of_half(const list *self, uint32_t place, bool upper)
+{
+    uint64_t bits;
+    double weight = double_at(self, place) + 0.0; /* -0 becomes 0 */
+    memcpy(&bits, &weight, sizeof bits);
+    bits = bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+    return word_of(upper ? (uint32_t)(bits >> 32) : (uint32_t)bits, place);
+}
+
+static td_status pack_lower_halves(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const list *self = context;
+    for (uint64_t i = begin; i < end; i++) self->words[i] = word_of_half(self, (uint32_t)i, false);
+    return TD_OK;
+}
+
+static td_status pack_upper_halves(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const list *self = context;
+    for (uint64_t i = begin; i < end; i++) self->words[i] = word_of_half(self, (uint32_t)self->words[i], true);
+    return TD_OK;
+}
+
+static td_status move_to_places(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const list *self = context;
+    for (uint64_t i = begin; i < end; i++)
+        move_edge(self->job, self->begin + i, self->begin + (uint32_t)self->words[i], self->job->weight_bytes);
+    return TD_OK;
+}
+
+static td_status sort_doubles(list *self)
+{
+    const td_blocks *blocks = &self->blocks;
+    TD_CHECK(td_blocks_each(blocks, pack_lower_halves, self));
+    TD_CHECK(td_radix_sort(&self->words, &self->spare, blocks->elements, 4, 7, blocks->counts, blocks->pool));
+    TD_CHECK(td_blocks_each(blocks, pack_upper_halves, self));
+    TD_CHECK(td_radix_sort(&self->words, &self->spare, blocks->elements, 4, 7, blocks->counts, blocks->pool));
+    return td_blocks_each(blocks, move_to_places, self);
+}
+
+static void insert_doubles(const ordering *job, uint64_t begin, uint32_t edges)
+{
+    uint64_t places[FEW];
+    list self = {.job = job, .begin = begin, .words = places};
+    for (uint32_t i = 0; i < edges; i++) {
+        uint32_t j = i;
+        for (; j > 0 && double_at(&self, places[j - 1]) > double_at(&self, i); j--) places[j] = places[j - 1];
+        places[j] = i;
+    }
+    (void)move_to_places(&self, 0, edges, 0);
 }
 
 /* Lists of a few edges. */
@@ -235,7 +300,8 @@ static td_status move_to_classes(void *context, uint64_t begin, uint64_t end, in
     case 0: move_edges(self, begin, end, 0); break;
     case 1: move_edges(self, begin, end, 1); break;
     case 2: move_edges(self, begin, end, 2); break;
-    default: move_edges(self, begin, end, 4); break;
+    case 4: move_edges(self, begin, end, 4); break;
+    default: move_edges(self, begin, end, 8); break;
     }
     return TD_OK;
 }
@@ -279,7 +345,7 @@ static td_status sort_list(const ordering *job, uint32_t v, uint64_t *words, uin
     list self = {job, td_blocks_of(td_degree(job->from, v), counts, pool), job->from->offsets[v], words, NULL};
     if (job->by_class) return sort_by_class(&self);
     self.spare = words + room;
-    return sort_by_words(&self);
+    return job->graph->weights == TD_WEIGHT_F64 ? sort_doubles(&self) : sort_by_words(&self);
 }
 
 /* All lists. */
@@ -310,7 +376,7 @@ static td_status order_piece_by_words(void *context, uint64_t begin, uint64_t en
         else if (edges > FEW)
             TD_CHECK(sort_list(job, v, words, job->room, &counts, NULL));
         else
-            insert_by_words(job, offsets[v], (uint32_t)edges);
+            (job->graph->weights == TD_WEIGHT_F64 ? insert_doubles : insert_by_words)(job, offsets[v], (uint32_t)edges);
     }
     return TD_OK;
 }

@@ -138,7 +138,12 @@ td_status td_lists_check_weights(const td_graph *graph, const void *weights, uin
 {
     double low = graph->weight_min, high = graph->weight_max;
     bool fine = true;
-    if (graph->weights == TD_WEIGHT_F32) {
+    if (graph->weights == TD_WEIGHT_F64) {
+        for (uint64_t i = 0; i < count; i++) {
+            double weight = ((const double *)weights)[i];
+            fine &= weight >= low && weight <= high;
+        }
+    } else if (graph->weights == TD_WEIGHT_F32) {
         for (uint64_t i = 0; i < count; i++) {
             double weight = ((const float *)weights)[i];
             fine &= weight >= low && weight <= high;

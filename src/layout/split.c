@@ -195,9 +195,11 @@ static void sort_list(const sorting *self, uint64_t begin, uint64_t count, uint6
     size_t weight = self->split->weight_bytes;
     uint32_t *targets = self->part.targets + begin;
     char *weights = weight == 0 ? NULL : (char *)self->part.weights + begin * weight;
+    bool apart = weight > sizeof(uint32_t); /* the key has the place of the weight in a copy behind the buffers */
+    if (apart) memcpy(room + 2 * count, weights, count * weight);
     for (uint64_t i = 0; i < count; i++) {
-        uint32_t with = 0;
-        if (weight > 0) memcpy(&with, weights + i * weight, weight);
+        uint32_t with = apart ? (uint32_t)i : 0;
+        if (weight > 0 && !apart) memcpy(&with, weights + i * weight, weight);
         room[i] = (uint64_t)targets[i] << 32 | with;
     }
     uint64_t *sorted = room;
@@ -206,7 +208,8 @@ static void sort_list(const sorting *self, uint64_t begin, uint64_t count, uint6
     for (uint64_t i = 0; i < count; i++) {
         uint32_t with = (uint32_t)sorted[i];
         targets[i] = (uint32_t)(sorted[i] >> 32);
-        if (weight > 0) memcpy(weights + i * weight, &with, weight);
+        if (apart) memcpy(weights + i * weight, room + 2 * count + with, weight);
+        else if (weight > 0) memcpy(weights + i * weight, &with, weight);
     }
 }
 
@@ -217,7 +220,8 @@ static td_status sort_lists(void *context, uint64_t begin, uint64_t end, int wor
         uint64_t count = self->part.offsets[v + 1] - self->part.offsets[v];
         if (count < 2) continue;
         if (count > self->length[worker]) {
-            TD_CHECK(TD_RESIZE(&self->room[worker], 4 * count, "a list to be sorted"));
+            uint64_t words = self->split->weight_bytes > sizeof(uint32_t) ? 3 : 2; /* the copy of weights */
+            TD_CHECK(TD_RESIZE(&self->room[worker], 2 * words * count, "a list to be sorted"));
             self->length[worker] = 2 * count;
         }
         sort_list(self, self->part.offsets[v], count, self->room[worker]);

@@ -39,10 +39,10 @@ TD_INLINE program_accum program_zero(const td_context *c)
     return 0;
 }
 
-TD_INLINE program_accum program_gather_real(const td_context *c, program_message value, float weight)
+TD_INLINE program_accum program_gather_real(const td_context *c, program_message value, double weight)
 {
     (void)c;
-    return program_flow((double)value, (double)weight);
+    return program_flow((double)value, weight);
 }
 
 TD_INLINE program_accum program_gather(const td_context *c, program_message value, uint32_t weight)

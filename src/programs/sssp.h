@@ -39,9 +39,9 @@ TD_INLINE program_value sssp_add(program_value distance, uint32_t weight)
     return distance == SSSP_UNREACHED ? SSSP_UNREACHED : distance + weight;
 }
 
-TD_INLINE program_value sssp_add_real(program_value distance, float weight)
+TD_INLINE program_value sssp_add_real(program_value distance, double weight)
 {
-    return td_double_to_bits(td_bits_to_double(distance) + (double)weight);
+    return td_double_to_bits(td_bits_to_double(distance) + weight);
 }
 #else
 #define SSSP_INFINITE_BITS UINT32_C(0x7f800000)
@@ -56,9 +56,9 @@ TD_INLINE program_value sssp_add(program_value distance, uint32_t weight)
     return distance == TD_UNREACHED ? TD_UNREACHED : sum < SSSP_SATURATED ? (uint32_t)sum : SSSP_SATURATED;
 }
 
-TD_INLINE program_value sssp_add_real(program_value distance, float weight)
+TD_INLINE program_value sssp_add_real(program_value distance, double weight)
 {
-    return td_float_to_bits(td_bits_to_float(distance) + weight);
+    return td_float_to_bits(td_bits_to_float(distance) + (float)weight);
 }
 #endif
 
@@ -93,7 +93,7 @@ TD_INLINE program_accum program_gather(const td_context *c, program_message dist
     return sssp_add(distance, weight);
 }
 
-TD_INLINE program_accum program_gather_real(const td_context *c, program_message distance, float weight)
+TD_INLINE program_accum program_gather_real(const td_context *c, program_message distance, double weight)
 {
     (void)c;
     return sssp_add_real(distance, weight);

@@ -111,7 +111,7 @@ static char *print_edges(const void *context, uint64_t begin, uint64_t end, char
         *at++ = self->format->separator;
         at = td_print_id(at, graph, edge.target);
         *at++ = self->format->separator;
-        at = graph->weights == TD_WEIGHT_F32 ? print_real(self, at, edge.weight, false)
+        at = td_weight_real(graph->weights) ? print_real(self, at, edge.weight, graph->weights == TD_WEIGHT_F64)
                                              : td_print_u64(at, (uint64_t)edge.weight);
         *at++ = '\n';
     }

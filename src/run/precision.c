@@ -30,7 +30,7 @@ static bool needs_wide(const td_program *program, const td_graph_facts *facts, c
     uint32_t bytes = td_checkpoint_value_bytes(program, options);
     if (bytes > 0) return bytes == sizeof(uint64_t);
     if (program->info->weights == TD_WEIGHTS_UNUSED) return is_small(options);
-    return facts->weights == TD_WEIGHT_F32 || may_overflow(facts, options);
+    return td_weight_real(facts->weights) || may_overflow(facts, options);
 }
 
 /* Refuses what no number of iterations reaches. */

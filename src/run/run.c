@@ -9,6 +9,7 @@
 #include "run/checkpoint.h"
 #include "store/builder.h"
 #include "store/paged.h"
+#include "store/ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,6 +30,8 @@ td_status td_graph_for(const td_graph **out, const td_program *program, const td
     const td_program_info *info = program->info;
     double numbers[TD_PARAMETERS] = {0};
     *out = td_graph_seen_by(program, graph);
+    bool ordered = info->kind == TD_KIND_SWEEP && info->weights != TD_WEIGHTS_UNUSED; /* by keys with 32 bits of weight */
+    if (ordered && graph->weights == TD_WEIGHT_F64) return td_graph_ranked(graph, options->pool, out);
     if (info->forward_choice == 0) return TD_OK;
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, numbers, NULL));
     if (numbers[info->forward_choice - 1] != TD_VIEW_NEIGHBOURS) return TD_OK;
@@ -274,27 +277,35 @@ static td_status find_saturated(void *context, uint64_t begin, uint64_t end, int
     return TD_OK;
 }
 
+static bool is_infinite(const td_run *run, uint64_t v)
+{
+    return run->kind == TD_VALUE_F64 ? isinf(((const double *)run->values)[v]) : isinf(((const float *)run->values)[v]);
+}
+
 /* A real distance that is too large has become infinite, like that of an unreached vertex. */
 static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int worker)
 {
     const td_run *run = context;
     const td_graph *graph = run->graph;
-    const float *distances = run->values;
     (void)worker;
     for (uint64_t u = begin; u < end; u++)
-        for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && isfinite(distances[u]); e++)
-            if (isinf(distances[graph->out.targets[e]]))
-                return td_fail(TD_LIMIT,
-                               "the distance of vertex %llu is beyond %g, the largest in single precision; give "
-                               "sssp.precision=double",
-                               (unsigned long long)td_graph_id(graph, graph->out.targets[e]), (double)FLT_MAX);
+        for (uint64_t e = graph->out.offsets[u]; e < graph->out.offsets[u + 1] && !is_infinite(run, u); e++) {
+            unsigned long long id = td_graph_id(graph, graph->out.targets[e]);
+            if (!is_infinite(run, graph->out.targets[e])) continue;
+            if (run->kind == TD_VALUE_F64)
+                return td_fail(TD_LIMIT, "the distance of vertex %llu is beyond %g, the largest 64-bit float; use smaller "
+                               "weights", id, DBL_MAX);
+            return td_fail(TD_LIMIT, "the distance of vertex %llu is beyond %g, the largest in single precision; give "
+                           "sssp.precision=double", id, (double)FLT_MAX);
+        }
     return TD_OK;
 }
 
 static td_status check_infinities(td_run *run, td_pool *pool)
 {
     const td_graph *graph = run->graph;
-    if (!run->converged || graph->weight_max * graph->vertices < (double)FLT_MAX) return TD_OK;
+    double largest = run->kind == TD_VALUE_F64 ? DBL_MAX : (double)FLT_MAX;
+    if (!run->converged || graph->weight_max * graph->vertices < largest) return TD_OK;
     TD_CHECK(td_checks_lists(graph, false, pool));
     return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
 }
@@ -302,8 +313,9 @@ static td_status check_infinities(td_run *run, td_pool *pool)
 /* Values that are too small for the result: the run may be repeated with wider ones. */
 td_status td_run_check_overflow(td_run *run, td_pool *pool)
 {
-    if (!run->program->info->saturates) return TD_OK;
-    if (run->kind != TD_VALUE_U32) return check_infinities(run, pool);
+    bool real = run->kind == TD_VALUE_F32 || run->kind == TD_VALUE_F64;
+    if (!run->program->info->saturates && !(run->program->info->real_follows_weights && real)) return TD_OK;
+    if (real) return check_infinities(run, pool);
     return td_pool_for(pool, run->graph->vertices, 1 << 16, find_saturated, run);
 }
 
@@ -407,7 +419,7 @@ static uint8_t bits_below(uint64_t count) { return count < 3 ? 1 : (uint8_t)(64 
 static uint8_t weight_bits(const td_program_info *info, const td_graph *graph)
 {
     if (info->weights == TD_WEIGHTS_UNUSED || graph->weights == TD_WEIGHT_NONE) return 1;
-    return graph->weights == TD_WEIGHT_F32 ? 32 : bits_below((uint64_t)graph->weight_max + 1);
+    return td_weight_real(graph->weights) ? 32 : bits_below((uint64_t)graph->weight_max + 1);
 }
 
 static td_context make_context(const td_program_info *info, const td_graph *graph, const td_run_options *options)
@@ -415,7 +427,7 @@ static td_context make_context(const td_program_info *info, const td_graph *grap
     return (td_context){.vertices = graph->vertices, .edges = graph->edges, .one_over_vertices = 1.0 / graph->vertices,
                         .vertex_bits = bits_below(graph->vertices), .edge_bits = bits_below(graph->edges),
                         .weight_bits = weight_bits(info, graph),
-                        .real_weights = graph->weights == TD_WEIGHT_F32 && info->weights != TD_WEIGHTS_UNUSED,
+                        .real_weights = td_weight_real(graph->weights) && info->weights != TD_WEIGHTS_UNUSED,
                         .source = options->has_source   ? options->source
                                   : info->takes_source ? td_graph_first(graph)
                                                        : 0};

@@ -78,16 +78,21 @@ td_status td_array_ids(const td_array *array, const char *name, uint64_t begin, 
 
 static td_status put_real(td_edge_chunk *chunk, double weight, uint64_t at)
 {
-    float stored = (float)weight;
-    if (!isfinite(stored))
-        return td_fail(TD_INVALID, "weights[%" PRIu64 "] is %g; weights are finite 32-bit floats, or integers", at,
-                       weight);
-    td_chunk_weight_real(chunk, stored);
+    bool wide = chunk->table != NULL;
+    if (!isfinite(weight) || (!wide && !isfinite((float)weight)))
+        return td_fail(TD_INVALID, "weights[%" PRIu64 "] is %g; weights are finite %d-bit floats, or integers%s", at,
+                       weight, wide ? 64 : 32, isfinite(weight) ? " ({weights} f64 allows it)" : "");
+    if (wide) td_chunk_weight_double(chunk, weight);
+    else td_chunk_weight_real(chunk, (float)weight);
     return TD_OK;
 }
 
 static td_status put_whole(td_edge_chunk *chunk, bool below, uint64_t magnitude, uint64_t at)
 {
+    if (chunk->table != NULL && magnitude <= UINT64_C(1) << 53) {
+        td_chunk_weight_double(chunk, below ? -(double)magnitude : (double)magnitude);
+        return TD_OK;
+    }
     if (magnitude > UINT32_MAX)
         return td_fail(TD_LIMIT, "weights[%" PRIu64 "] is %s%" PRIu64 "; integer weights go up to 4294967295", at,
                        below ? "-" : "", magnitude);

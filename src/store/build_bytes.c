@@ -13,15 +13,24 @@
 /* Peak memory of the builder in memory (docs/performance.md): the edge list, and two sets of buckets or the buckets and
  * the rows. */
 enum { BYTES_PER_EDGE = 28, BYTES_PER_WEIGHT = 16, BYTES_PER_VERTEX = 40 };
+enum { BYTES_PER_DOUBLE = 8 + TD_WEIGHT_TABLE_BYTES }; /* in addition, if all weights are distinct */
 enum { INSIDE_BYTES = 1 << 20, INSIDE_THREAD_BYTES = 2 << 20 }; /* in addition, for a graph of any size */
 
 double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build)
 {
     uint64_t per_edge = BYTES_PER_EDGE;
     if (weighted && !build->drop_weights) per_edge += BYTES_PER_WEIGHT;
+    if (weighted && !build->drop_weights && build->weights_as == TD_WEIGHT_F64) per_edge += BYTES_PER_DOUBLE;
     if (build->attach_weights) per_edge += BYTES_PER_WEIGHT / 2;
     if (build->symmetrize) per_edge *= 2;
     return (double)edges * (double)per_edge + (double)vertices * BYTES_PER_VERTEX;
+}
+
+double td_inside_rebuilt(const td_packed_info *info, const td_build_options *build)
+{
+    td_build_options as = *build;
+    if (info->weights == TD_WEIGHT_F64 && as.weights_as == TD_WEIGHT_NONE) as.weights_as = TD_WEIGHT_F64;
+    return td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, &as);
 }
 
 uint64_t td_file_bytes(const char *path)
@@ -138,7 +147,7 @@ static double reading_bytes(const char *path, const td_format *format, const td_
         return td_inside_with_decoder(td_inside_measured(path, format, build), td_decoder_needs(path));
     if (td_packed_open(&packed, path) != TD_OK) return INFINITY;
     const td_packed_info *info = td_packed_describe(packed);
-    double bytes = td_inside_bytes(info->vertices, info->edges, info->weights != TD_WEIGHT_NONE, build);
+    double bytes = td_inside_rebuilt(info, build);
     td_packed_close(packed);
     return bytes;
 }

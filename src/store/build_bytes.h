@@ -4,9 +4,11 @@
 
 #include "store/builder.h"
 #include "store/formats/format.h"
+#include "store/packed.h"
 
 /* The approximate peak memory of the builder, and with the buffers of so many threads. */
 double td_inside_bytes(uint64_t vertices, uint64_t edges, bool weighted, const td_build_options *build);
+double td_inside_rebuilt(const td_packed_info *info, const td_build_options *build); /* of a packed file's graph */
 double td_inside_with_buffers(double inside_bytes, int threads);
 
 /* Upper limit on the edges of a file, from its length and format; UINT64_MAX: its length says nothing, as that of a

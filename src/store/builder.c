@@ -467,7 +467,16 @@ static td_status build_rows(build *job, td_graph *graph, const td_build_options 
         TD_CHECK(td_graph_fold_symmetric(graph, job->pool));
     }
     if (options->attach_weights) return td_graph_attach_weights(graph, options, job->pool);
-    return job->weighted ? td_graph_settle_weights(graph, real, job->pool) : TD_OK;
+    return job->weighted ? td_graph_settle_weights(graph, real, job->list->table, job->pool) : TD_OK;
+}
+
+td_status td_edges_prepare(td_edge_list *list, const td_build_options *options)
+{
+    bool kept = !options->drop_weights && !options->attach_weights;
+    list->columns = options->columns;
+    list->unweighted = !kept;
+    list->floats = kept && options->weights_as == TD_WEIGHT_F32;
+    return kept && options->weights_as == TD_WEIGHT_F64 ? td_edges_use_doubles(list) : TD_OK;
 }
 
 td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool)
@@ -483,7 +492,7 @@ td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_opti
     job.strips = (uint64_t)td_pool_threads(pool) * STRIPS_PER_WORKER;
     TD_TRY(TD_NEW_ZEROED(&graph, 1, "graph"));
     if (list->name != NULL) TD_TRY(td_string_copy(&graph->name, list->name, "graph name"));
-    if (job.weighted) TD_TRY(td_edges_settle_weights(list, &real));
+    if (job.weighted) TD_TRY(td_edges_settle_weights(list, pool, &real));
     TD_TRY(td_edges_compact(list, pool, &graph->ids, &graph->id_base, &graph->vertices));
     graph->ids_sorted = true;
     graph->names = list->names;
@@ -517,7 +526,7 @@ td_status td_graph_complete(td_graph *graph, bool real, td_pool *pool)
     TD_TRY(transpose(&job, &graph->out, &graph->in));
     if (job.weighted) TD_TRY(td_rows_order_parallel(&rows, &graph->in));
     TD_TRY(td_graph_fold_symmetric(graph, pool));
-    if (job.weighted) TD_TRY(td_graph_settle_weights(graph, real, pool));
+    if (job.weighted) TD_TRY(td_graph_settle_weights(graph, real, NULL, pool));
     TD_TRY(td_graph_share_pattern(graph));
 done:
     td_progress_end();

@@ -18,6 +18,7 @@ typedef struct td_build_options {
     bool attach_weights; /* random, from weight_seed and the two ends, equal in both directions */
     bool weight_real;    /* floats in [low, high) instead of integers in [low, high] */
     double weight_low, weight_high;
+    td_weight_kind weights_as; /* TD_WEIGHT_F32, TD_WEIGHT_F64: what weights are stored as; TD_WEIGHT_NONE: as they are */
     uint64_t weight_seed;
     bool out_only;       /* no in-adjacency (GAP comparisons, writers) */
     const char *columns; /* for the reader: td_edge_list.columns */
@@ -27,11 +28,14 @@ typedef struct td_build_options {
 static inline bool td_build_options_change(const td_build_options *options)
 {
     return options->symmetrize || options->dedup || options->drop_loops || options->drop_weights ||
-           options->attach_weights || options->out_only;
+           options->attach_weights || options->out_only || options->weights_as != TD_WEIGHT_NONE;
 }
 
-/* Parses "lo:hi" (integers, or reals if either has a point or exponent). */
-td_status td_parse_weight_range(const char *text, td_build_options *options);
+/* Parses "lo:hi" (integers, or reals if either has a point or exponent), "f32" or "f64". */
+td_status td_parse_weights(const char *text, td_build_options *options);
+
+/* Prepares a list for edges that will be built with these options: its columns, and what its weights become. */
+td_status td_edges_prepare(td_edge_list *list, const td_build_options *options);
 
 /* Consumes the list's chunks, also on failure; the caller still owns the list. */
 td_status td_graph_build(td_graph **out, td_edge_list *list, const td_build_options *options, td_pool *pool);

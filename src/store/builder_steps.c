@@ -109,6 +109,7 @@ done:
 
 typedef struct weighing {
     const uint32_t *from;
+    const td_weight_table *table; /* of which they are ranks; or NULL */
     void *to;
     td_weight_kind kind;
     bool real;
@@ -124,7 +125,9 @@ static td_status find_weight_range(void *context, uint64_t begin, uint64_t end, 
     for (uint64_t e = begin; e < end; e++) {
         float real;
         memcpy(&real, &self->from[e], sizeof real);
-        double weight = self->real ? (double)real : (double)self->from[e];
+        double weight = self->table != NULL ? td_weight_of_rank(self->table, self->from[e])
+                        : self->real        ? (double)real
+                                            : (double)self->from[e];
         low = weight < low ? weight : low;
         high = weight > high ? weight : high;
     }
@@ -135,11 +138,13 @@ static td_status find_weight_range(void *context, uint64_t begin, uint64_t end, 
     return TD_OK;
 }
 
-static td_status narrow_weights(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status convert_weights(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     weighing *self = context;
-    if (self->kind == TD_WEIGHT_U8)
+    if (self->kind == TD_WEIGHT_F64)
+        for (uint64_t e = begin; e < end; e++) ((double *)self->to)[e] = td_weight_of_rank(self->table, self->from[e]);
+    else if (self->kind == TD_WEIGHT_U8)
         for (uint64_t e = begin; e < end; e++) ((uint8_t *)self->to)[e] = (uint8_t)self->from[e];
     else
         for (uint64_t e = begin; e < end; e++) ((uint16_t *)self->to)[e] = (uint16_t)self->from[e];
@@ -152,12 +157,13 @@ td_weight_kind td_weights_narrowest(bool real, double highest)
     return highest <= UINT8_MAX ? TD_WEIGHT_U8 : highest <= UINT16_MAX ? TD_WEIGHT_U16 : TD_WEIGHT_U32;
 }
 
-static td_status narrow(td_adjacency *adjacency, uint64_t edges, td_weight_kind kind, td_pool *pool)
+static td_status convert(td_adjacency *adjacency, uint64_t edges, td_weight_kind kind, const td_weight_table *table,
+                         td_pool *pool)
 {
-    weighing self = {.from = adjacency->weights, .kind = kind};
+    weighing self = {.from = adjacency->weights, .table = table, .kind = kind};
     if (td_weight_bytes(kind) == sizeof(uint32_t) || adjacency->weights == NULL) return TD_OK;
-    TD_CHECK(td_new_bytes(&self.to, edges, td_weight_bytes(kind), "narrow weights"));
-    td_status status = td_pool_for(pool, edges, EDGES_AT_A_TIME, narrow_weights, &self);
+    TD_CHECK(td_new_bytes(&self.to, edges, td_weight_bytes(kind), "edge weights"));
+    td_status status = td_pool_for(pool, edges, EDGES_AT_A_TIME, convert_weights, &self);
     if (status != TD_OK) {
         td_free(self.to);
         return status;
@@ -167,21 +173,21 @@ static td_status narrow(td_adjacency *adjacency, uint64_t edges, td_weight_kind 
     return TD_OK;
 }
 
-td_status td_graph_settle_weights(td_graph *graph, bool real, td_pool *pool)
+td_status td_graph_settle_weights(td_graph *graph, bool real, const td_weight_table *table, td_pool *pool)
 {
-    weighing self = {.from = graph->out.weights, .real = real, .lock = PTHREAD_MUTEX_INITIALIZER,
+    weighing self = {.from = graph->out.weights, .table = table, .real = real, .lock = PTHREAD_MUTEX_INITIALIZER,
                      .lowest = INFINITY, .highest = -INFINITY};
     TD_CHECK(td_pool_for(pool, graph->edges, EDGES_AT_A_TIME, find_weight_range, &self));
     if (graph->edges == 0) self.lowest = self.highest = 0;
-    graph->weights = td_weights_narrowest(real, self.highest);
+    graph->weights = table != NULL ? TD_WEIGHT_F64 : td_weights_narrowest(real, self.highest);
     graph->weight_min = self.lowest;
     graph->weight_max = self.highest;
-    TD_CHECK(narrow(&graph->out, graph->edges, graph->weights, pool));
+    TD_CHECK(convert(&graph->out, graph->edges, graph->weights, table, pool));
     if (graph->symmetric) {
         graph->in = graph->out;
         return TD_OK;
     }
-    return narrow(&graph->in, graph->edges, graph->weights, pool);
+    return convert(&graph->in, graph->edges, graph->weights, table, pool);
 }
 
 /* Random weights: a function of the seed and the unordered pair, so that both
@@ -280,17 +286,17 @@ td_status td_graph_attach_weights(td_graph *graph, const td_build_options *optio
 
 static bool has_point(const char *text) { return strpbrk(text, ".eE") != NULL; }
 
-td_status td_parse_weight_range(const char *text, td_build_options *options)
+static td_status parse_range(const char *text, td_build_options *options)
 {
     char low[64];
     const char *colon = strchr(text, ':');
     if (colon == NULL || (size_t)(colon - text) >= sizeof low)
-        return td_fail(TD_USAGE, "weight range '%s' is not of the form low:high (examples: 1:100, 0.5:1.0)", text);
+        return td_fail(TD_USAGE, "weight range '%s' is not of the form low:high (examples: 1:100, 0.5:1.0), nor f32 or f64", text);
     memcpy(low, text, (size_t)(colon - text));
     low[colon - text] = '\0';
     double lowest, highest;
     if (td_parse_double(low, &lowest) != TD_OK || td_parse_double(colon + 1, &highest) != TD_OK)
-        return td_fail(TD_USAGE, "weight range '%s' is not of the form low:high (examples: 1:100, 0.5:1.0)", text);
+        return td_fail(TD_USAGE, "weight range '%s' is not of the form low:high (examples: 1:100, 0.5:1.0), nor f32 or f64", text);
     bool real = has_point(low) || has_point(colon + 1) || lowest < 0;
     if (lowest > highest) return td_fail(TD_USAGE, "weight range '%s': %s is above %s", text, low, colon + 1);
     if (!real && highest > UINT32_MAX)
@@ -301,6 +307,14 @@ td_status td_parse_weight_range(const char *text, td_build_options *options)
     options->weight_real = real;
     options->weight_low = lowest;
     options->weight_high = highest;
+    return TD_OK;
+}
+
+td_status td_parse_weights(const char *text, td_build_options *options)
+{
+    bool wide = strcmp(text, "f64") == 0;
+    if (!wide && strcmp(text, "f32") != 0) return parse_range(text, options);
+    options->weights_as = wide ? TD_WEIGHT_F64 : TD_WEIGHT_F32;
     return TD_OK;
 }
 

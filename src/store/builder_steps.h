@@ -20,8 +20,9 @@ td_status td_rows_order_parallel(const td_rows *rows, td_adjacency *adjacency);
 /* Keeps the first of every run of parallel edges; sets rows->edges. */
 td_status td_rows_dedup(td_rows *rows, td_adjacency *adjacency);
 
-/* Sets the graph's weight kind and range from 32-bit weights, and narrows them. */
-td_status td_graph_settle_weights(td_graph *graph, bool real, td_pool *pool);
+/* Sets the graph's weight kind and range from 32-bit weights, and narrows them; if there is a table, these are ranks, and
+ * become 64-bit floats. */
+td_status td_graph_settle_weights(td_graph *graph, bool real, const td_weight_table *table, td_pool *pool);
 
 /* Gives every edge a weight drawn from the seed and its two ends. */
 td_status td_graph_attach_weights(td_graph *graph, const td_build_options *options, td_pool *pool);

@@ -182,6 +182,7 @@ static td_status build_copy(reading *self, td_graph **out, const td_build_option
 {
     td_status status = TD_OK;
     TD_CHECK(td_edges_create(&self->list, NULL));
+    TD_TRY(td_edges_prepare(self->list, options));
     self->list->weighted = self->rows->weights.data != NULL && !options->drop_weights;
     self->list->declared = true;
     self->list->vertices = self->rows->vertices;

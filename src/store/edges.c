@@ -53,8 +53,14 @@ void td_edges_destroy(td_edge_list *list)
     td_free(list->chunks);
     td_free(list->listed);
     td_vertex_names_destroy(list->names);
+    td_weight_table_destroy(list->table);
     td_free(list->name);
     td_free(list);
+}
+
+td_status td_edges_use_doubles(td_edge_list *list)
+{
+    return list->table != NULL ? TD_OK : td_weight_table_create(&list->table);
 }
 
 static td_status chunk_at(td_edge_list *list, uint64_t index, td_edge_chunk **out)
@@ -70,6 +76,7 @@ static td_status chunk_at(td_edge_list *list, uint64_t index, td_edge_chunk **ou
         TD_CHECK(TD_NEW_ZEROED(&list->chunks[index], 1, "edge chunk"));
         if (list->idle_count > 0) *list->chunks[index] = list->idle[--list->idle_count];
     }
+    list->chunks[index]->table = list->table;
     *out = list->chunks[index];
     return TD_OK;
 }
@@ -103,6 +110,7 @@ done:
 
 td_status td_edges_deliver(td_edge_list *list, td_edge_chunk *chunk, int worker)
 {
+    if (list->table != NULL) TD_CHECK(td_weight_table_check(list->table));
     if (list->take == NULL) return TD_OK;
     list->taken += chunk->count;
     td_status status = list->take(list->take_context, chunk, worker);
@@ -181,8 +189,9 @@ void td_chunk_make_real(td_edge_chunk *chunk)
     }
 }
 
-static void convert_all(td_edge_chunk *chunk)
+void td_chunk_all_real(td_edge_chunk *chunk)
 {
+    if (chunk->weights == NULL) return;
     chunk->count++; /* td_chunk_make_real does not convert the last one */
     td_chunk_make_real(chunk);
     chunk->count--;
@@ -202,12 +211,30 @@ void td_edges_tell_rounding(const td_edge_list *list, bool rounded, bool inexact
         td_warn("%s: integer weights beyond 2^24 = 16777216 are rounded to 32-bit floats, because other weights are real",
                 name);
     else if (rounded)
-        td_info("%s: weights are kept as 32-bit floats; some were rounded, by up to 6e-8 of themselves", name);
+        td_info("%s: weights are kept as 32-bit floats; some were rounded, by up to 6e-8 of themselves ({weights} f64 "
+                "keeps 64 bits)", name);
 }
 
-td_status td_edges_settle_weights(td_edge_list *list, bool *real)
+static td_status rank_chunks(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    bool some_real = false, fraction = false, rounded = false, inexact = false;
+    (void)worker;
+    const td_edge_list *list = context;
+    for (uint64_t i = begin; i < end; i++) {
+        td_edge_chunk *chunk = list->chunks[i];
+        if (chunk == NULL || chunk->weights == NULL) continue;
+        for (uint64_t e = 0; e < chunk->count; e++) chunk->weights[e] = td_weight_rank(list->table, chunk->weights[e]);
+    }
+    return TD_OK;
+}
+
+td_status td_edges_settle_weights(td_edge_list *list, td_pool *pool, bool *real)
+{
+    bool some_real = list->floats, fraction = list->floats, rounded = false, inexact = false;
+    *real = false;
+    if (list->table != NULL) {
+        TD_CHECK(td_weight_table_rank(list->table, pool));
+        return td_pool_for(pool, list->chunk_count, 1, rank_chunks, list);
+    }
     for (uint64_t i = 0; i < list->chunk_count; i++) {
         if (list->chunks[i] == NULL) continue;
         some_real |= list->chunks[i]->real;
@@ -219,7 +246,7 @@ td_status td_edges_settle_weights(td_edge_list *list, bool *real)
     for (uint64_t i = 0; i < list->chunk_count; i++) {
         td_edge_chunk *chunk = list->chunks[i];
         if (chunk == NULL || chunk->weights == NULL) continue;
-        convert_all(chunk);
+        td_chunk_all_real(chunk);
         if (chunk->inexact != 0 && !fraction) return td_edges_inexact(list);
         inexact |= chunk->inexact != 0;
     }

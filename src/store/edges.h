@@ -3,7 +3,8 @@
  * Workers of readers and generators fill chunks, one worker per chunk, and the builder
  * consumes them. A chunk stores ends in 32 bits and widens itself when an id needs
  * more. It stores weights as unsigned integers if all of its weights are, else as
- * floats; the list is converted to one kind at the end.
+ * floats; the list is converted to one kind at the end. A list whose weights are to be
+ * 64-bit floats has a table, and its chunks store codes (weight_table.h).
  *
  * A *declared* list knows its vertices: ends are 0..vertices-1 and original ids
  * start at id_base (Matrix Market, DIMACS, ...). Otherwise ends are arbitrary
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "store/input.h"
+#include "store/weight_table.h"
 
 #include <pthread.h>
 
@@ -22,7 +24,8 @@ typedef struct td_edge_chunk {
     uint64_t count, room;
     uint32_t *ends;    /* source, target, source, target, ...; NULL when wide */
     uint64_t *wide;    /* the same with 64-bit ids, or NULL */
-    uint32_t *weights; /* integers, or the bits of floats when `real`; or NULL */
+    uint32_t *weights; /* integers, or the bits of floats when `real`, or codes of `table`; or NULL */
+    td_weight_table *table; /* the list's, or NULL */
     bool weighted;
     bool real;         /* the weights are floats */
     bool fraction;     /* some weight was written as a real number */
@@ -35,6 +38,9 @@ typedef struct td_edge_list {
     uint64_t chunk_count, chunk_room;
     pthread_mutex_t lock; /* guards the three above while workers ask for chunks */
     bool weighted;        /* set by the reader before the list is built */
+    bool unweighted;      /* the builder drops or replaces the weights */
+    bool floats;          /* weights become 32-bit floats, whatever they are */
+    td_weight_table *table; /* weights are 64-bit floats: td_edges_use_doubles; or NULL */
     bool mirror;      /* each edge represents both directions (a loop only one) */
     bool declared;
     uint64_t vertices, id_base; /* when declared */
@@ -55,6 +61,9 @@ typedef struct td_edge_list {
 
 td_status td_edges_create(td_edge_list **out, const char *name);
 void td_edges_destroy(td_edge_list *list);
+
+/* Weights become 64-bit floats; before the first chunk. */
+td_status td_edges_use_doubles(td_edge_list *list);
 
 /* The chunk with this index, created empty by the first call. Any thread; the chunk
  * does not move. */
@@ -93,6 +102,11 @@ static inline td_status td_chunk_put(td_edge_chunk *chunk, uint64_t source, uint
  * refuse magnitudes above 2^32-1. */
 static inline void td_chunk_weight_integer(td_edge_chunk *chunk, bool negative, uint32_t magnitude)
 {
+    if (__builtin_expect(chunk->table != NULL, 0)) {
+        double exact = negative ? -(double)magnitude : (double)magnitude;
+        chunk->weights[chunk->count - 1] = td_weight_code(chunk->table, exact);
+        return;
+    }
     if (__builtin_expect(negative && magnitude != 0 && !chunk->real, 0)) td_chunk_make_real(chunk);
     if (__builtin_expect(!chunk->real, 1)) {
         chunk->weights[chunk->count - 1] = magnitude;
@@ -105,22 +119,40 @@ static inline void td_chunk_weight_integer(td_edge_chunk *chunk, bool negative, 
 
 static inline void td_chunk_weight_real(td_edge_chunk *chunk, float value)
 {
+    if (chunk->table != NULL) {
+        chunk->weights[chunk->count - 1] = td_weight_code(chunk->table, (double)value);
+        return;
+    }
     if (!chunk->real) td_chunk_make_real(chunk);
     chunk->fraction = true;
     __builtin_memcpy(&chunk->weights[chunk->count - 1], &value, sizeof value);
 }
 
+/* Whether the chunk can store a finite weight, which is not 0 unless it was written so: not beyond the range of its
+ * floats, and not so small that it would become 0. */
+static inline bool td_chunk_holds(const td_edge_chunk *chunk, double weight)
+{
+    float narrow = (float)weight;
+    if (!(weight - weight == 0)) return false;
+    return chunk->table != NULL || (narrow - narrow == 0 && (narrow != 0 || weight == 0));
+}
+
 /* The same of a double, which may not be a float. */
 static inline void td_chunk_weight_double(td_edge_chunk *chunk, double weight)
 {
+    if (chunk->table != NULL) {
+        chunk->weights[chunk->count - 1] = td_weight_code(chunk->table, weight);
+        return;
+    }
     chunk->rounded |= (double)(float)weight != weight;
     td_chunk_weight_real(chunk, (float)weight);
 }
 
-/* Converts the weights of all chunks to one kind: integers if every chunk has integers;
- * floats if any weight is a real number, or if some integer is negative and all are
+/* Converts the weights of all chunks to one kind: ranks if the list has a table; integers if every chunk has
+ * integers; floats if any weight is a real number or `floats` is set, or if some integer is negative and all are
  * exact as floats; an error otherwise. *real: floats. */
-td_status td_edges_settle_weights(td_edge_list *list, bool *real);
+td_status td_edges_settle_weights(td_edge_list *list, td_pool *pool, bool *real);
+void td_chunk_all_real(td_edge_chunk *chunk); /* integers, if it has any, become floats */
 
 /* Says that weights were rounded to floats: real ones (rounded), integers beyond 2^24 (inexact). */
 void td_edges_tell_rounding(const td_edge_list *list, bool rounded, bool inexact);

@@ -143,10 +143,11 @@ static void free_batches(external *self)
     self->batches = NULL;
 }
 
-static td_status new_spill(external *self, uint64_t memory, td_spill **out)
+static td_status new_spill(external *self, uint64_t memory, const td_weight_table *codes, td_spill **out)
 {
     memory = bounded(self, memory);
-    td_spill_shape shape = {.key_bits = 2 * self->bits, .weighted = self->weighted, .directory = self->directory,
+    td_spill_shape shape = {.key_bits = 2 * self->bits, .weighted = self->weighted, .codes = codes,
+                            .directory = self->directory,
                             .memory = memory > TD_SPILL_LEAST_FILL ? memory : TD_SPILL_LEAST_FILL,
                             .pool = self->settings->pool, .workers = self->workers};
     return td_spill_create(out, &shape);
@@ -199,7 +200,7 @@ static td_status begin(external *self)
                                       self->workers);
     TD_CHECK(set_vertices(self, list->vertices));
     TD_CHECK(check_disk(self));
-    return new_spill(self, buffers, &self->by_source);
+    return new_spill(self, buffers, list->table, &self->by_source);
 }
 
 static td_status begin_once(external *self)
@@ -252,6 +253,10 @@ static td_status check_ends(const external *self, td_edge_chunk *chunk)
 static td_status take_apart(external *self, td_edge_chunk *chunk, int worker)
 {
     TD_CHECK(begin_once(self));
+    if (self->weighted && self->list->floats) {
+        td_chunk_all_real(chunk);
+        self->fraction = true;
+    }
     if (self->weighted && chunk->fraction) self->fraction = true;
     if (self->weighted && chunk->inexact != 0) self->inexact = true;
     if (self->weighted && chunk->rounded) self->rounded = true;
@@ -365,7 +370,7 @@ static td_status number_vertices(external *self)
                            td_format_least(text, self->settings->memory + least + LEAST_BYTES));
     TD_CHECK(status);
     TD_CHECK(set_vertices(self, td_external_ids_count(self->ids)));
-    TD_CHECK(new_spill(self, left(self) / 2, &self->by_source));
+    TD_CHECK(new_spill(self, left(self) / 2, self->list->table, &self->by_source));
     TD_CHECK(td_external_ids_replay(self->ids, put_edges, self));
     td_external_ids_forget(self->ids);
     return TD_OK;
@@ -382,6 +387,7 @@ static td_status fill(external *self, td_edge_source_fn source, void *context)
     self->report->fill_seconds = td_seconds_since(start);
     if (self->holding) return hand_over_list(self);
     TD_CHECK(begin_once(self));
+    if (self->list->table != NULL) TD_CHECK(td_weight_table_rank(self->list->table, self->settings->pool));
     if (self->ids != NULL) TD_CHECK(number_vertices(self));
     TD_CHECK(td_spill_finish(self->by_source));
     self->report->edges_read = td_edges_count(self->list);
@@ -431,6 +437,7 @@ static void set_up_rows(external *self, td_external_rows *rows, bool in)
     rows->dedup = options->dedup && !in;
     rows->in = in;
     rows->weighted = self->weighted;
+    rows->ranks = self->weighted ? self->list->table : NULL;
     rows->real = options->attach_weights ? options->weight_real : td_spill_real(in ? self->by_target : self->by_source);
 }
 
@@ -499,7 +506,7 @@ static void settle_kind(external *self)
 {
     td_external_rows *rows = &self->out_rows;
     double highest = rows->edges > 0 ? rows->highest : -INFINITY;
-    if (self->weighted) rows->kind = td_weights_narrowest(rows->real, highest);
+    if (self->weighted) rows->kind = rows->ranks != NULL ? TD_WEIGHT_F64 : td_weights_narrowest(rows->real, highest);
 }
 
 static td_status sort_out(external *self)
@@ -512,7 +519,7 @@ static td_status sort_out(external *self)
     set_up_rows(self, rows, false);
     if (options->attach_weights) rows->kind = td_weights_narrowest(options->weight_real, options->weight_high);
     if (self->weighted || (options->attach_weights && options->dedup)) rows->spool_directory = self->directory;
-    if (turned) TD_CHECK(new_spill(self, left(self) / 4, &self->by_target));
+    if (turned) TD_CHECK(new_spill(self, left(self) / 4, NULL, &self->by_target));
     TD_CHECK(place(self, self->total, self->mirror, !options->dedup && !self->weighted));
     TD_CHECK(td_external_rows_open(rows));
     TD_CHECK(td_spill_run(self->by_source, sort_bytes(self), take_out, self));
@@ -652,6 +659,7 @@ td_status td_external_build(const td_external_settings *settings, const char *na
     TD_TRY(plan_memory(&self));
     TD_TRY(choose_directory(&self));
     TD_TRY(td_edges_create(&self.list, name));
+    TD_TRY(td_edges_prepare(self.list, settings->build));
     TD_TRY(td_packed_out_create(&self.out, settings->path, settings->stripes));
     TD_TRY(make_batches(&self));
     TD_TRY(fill(&self, source, context));
@@ -661,6 +669,8 @@ td_status td_external_build(const td_external_settings *settings, const char *na
     TD_TRY(finish(&self));
 done:
     td_progress_end();
+    if (status == TD_NO_MEMORY && self.list != NULL && self.list->table != NULL)
+        td_fail_add(status, "; distinct 64-bit weights stay in memory, and {weights} f32 needs none for them");
     free_batches(&self);
     for (uint64_t i = 0; i < self.held_count; i++) td_chunk_clear(&self.held[i]);
     td_free(self.held);

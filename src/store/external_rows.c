@@ -95,9 +95,10 @@ static td_status begin_rows(td_external_rows *rows, uint64_t row)
     return TD_OK;
 }
 
-static inline void store(void *to, uint32_t weight, uint32_t bytes)
+static inline void store(const td_external_rows *rows, void *to, uint32_t weight, uint32_t bytes)
 {
-    if (bytes == 1) *(uint8_t *)to = (uint8_t)weight;
+    if (bytes == 8) *(double *)to = td_weight_of_rank(rows->ranks, weight);
+    else if (bytes == 1) *(uint8_t *)to = (uint8_t)weight;
     else if (bytes == 2) *(uint16_t *)to = (uint16_t)weight;
     else *(uint32_t *)to = weight;
 }
@@ -116,15 +117,17 @@ static td_status put_weight(td_external_rows *rows, uint32_t weight)
     uint32_t bytes = weight_bytes(rows);
     float real;
     memcpy(&real, &weight, sizeof real);
-    double value = rows->real ? (double)real : (double)weight;
+    double value = rows->ranks != NULL ? td_weight_of_rank(rows->ranks, weight)
+                   : rows->real        ? (double)real
+                                       : (double)weight;
     if (value < rows->lowest) rows->lowest = value;
     if (value > rows->highest) rows->highest = value;
     if (rows->spool == NULL) {
-        store(td_section_stream_next(&rows->state.weights, bytes, &status), weight, bytes);
+        store(rows, td_section_stream_next(&rows->state.weights, bytes, &status), weight, bytes);
         return status;
     }
     if (rows->state.spool_filled == COPY_BYTES) TD_CHECK(flush_spool(rows));
-    store(rows->state.spool_buffer + rows->state.spool_filled, weight, bytes);
+    store(rows, rows->state.spool_buffer + rows->state.spool_filled, weight, bytes);
     rows->state.spool_filled += bytes;
     return TD_OK;
 }
@@ -206,7 +209,7 @@ td_status td_external_rows_place_weights(td_external_rows *rows)
         for (uint64_t i = 0; i < now; i += from) {
             uint32_t weight = 0;
             memcpy(&weight, rows->state.spool_buffer + i, from);
-            store(td_section_stream_next(&stream, to, &status), weight, to);
+            store(rows, td_section_stream_next(&stream, to, &status), weight, to);
             if (status != TD_OK) goto done;
         }
         td_tempfile_drop(rows->spool, at, now);

@@ -25,6 +25,7 @@ typedef struct td_external_rows {
     uint32_t vertices, bits;
     bool dedup, in;
     bool weighted, real;            /* weights come with the edges */
+    const td_weight_table *ranks;   /* these are ranks of 64-bit floats; or NULL */
     td_weight_kind kind;            /* of the weights written; 32 bits while it is not known */
     const char *spool_directory;    /* weights go to a temporary file there until their place is known; or NULL */
     td_tempfile *spool;

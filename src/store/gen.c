@@ -145,6 +145,7 @@ td_status td_graph_generate(td_graph **out, const td_gen_spec *spec, const td_bu
     td_edge_list *edges = NULL;
     TD_TRY(td_gen_check(spec, NULL));
     TD_TRY(td_edges_create(&edges, spec->kind));
+    if (build != NULL) TD_TRY(td_edges_prepare(edges, build));
     TD_TRY(td_generator_named(spec->kind)->fill(spec, edges, pool));
     TD_TRY(td_graph_build(out, edges, build, pool));
 done:

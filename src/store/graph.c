@@ -105,10 +105,20 @@ static void free_arrays(td_graph *graph)
     td_free(graph->ids);
 }
 
+/* What a graph of ranks owns; all else is that of the other graph. */
+static void free_ranks(td_graph *graph)
+{
+    if (graph->in.weights != graph->out.weights) td_free(graph->in.weights);
+    td_free(graph->out.weights);
+    td_free(graph->distinct);
+}
+
 void td_graph_destroy(td_graph *graph)
 {
     if (graph == NULL) return;
     tell_watches(graph);
+    td_graph_destroy(graph->ranked);
+    if (graph->ranks_of != NULL) free_ranks(graph);
     td_graph_destroy(graph->simple);
     td_graph_destroy(graph->kept);
     td_graph_destroy(graph->tails);
@@ -132,7 +142,7 @@ td_status td_graph_share_pattern(td_graph *graph)
     if (graph->pattern == NULL) TD_CHECK(TD_NEW(&graph->pattern, 1, "graph without weights"));
     td_graph *pattern = graph->pattern;
     *pattern = *graph;
-    pattern->pattern = pattern->simple = pattern->kept = NULL;
+    pattern->pattern = pattern->simple = pattern->kept = pattern->ranked = NULL;
     pattern->pattern_symmetric = false;
     pattern->symmetric = true;
     pattern->weights = TD_WEIGHT_NONE;
@@ -282,8 +292,12 @@ double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64
     switch (graph->weights) {
     case TD_WEIGHT_U8: return ((const uint8_t *)adjacency->weights)[edge];
     case TD_WEIGHT_U16: return ((const uint16_t *)adjacency->weights)[edge];
-    case TD_WEIGHT_U32: return ((const uint32_t *)adjacency->weights)[edge];
+    case TD_WEIGHT_U32: {
+        uint32_t number = ((const uint32_t *)adjacency->weights)[edge];
+        return graph->distinct != NULL ? graph->distinct[number] : number;
+    }
     case TD_WEIGHT_F32: return (double)((const float *)adjacency->weights)[edge];
+    case TD_WEIGHT_F64: return ((const double *)adjacency->weights)[edge];
     default: return 0;
     }
 }

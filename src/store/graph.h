@@ -25,7 +25,8 @@
 #define TD_MAX_VERTICES UINT64_C(0xfffffffe) /* 2^32-2 */
 
 /* kind, name, bytes per edge */
-#define TD_WEIGHT_LIST(X) X(NONE, "none", 0) X(U8, "u8", 1) X(U16, "u16", 2) X(U32, "u32", 4) X(F32, "f32", 4)
+#define TD_WEIGHT_LIST(X) X(NONE, "none", 0) X(U8, "u8", 1) X(U16, "u16", 2) X(U32, "u32", 4) X(F32, "f32", 4) \
+    X(F64, "f64", 8)
 
 typedef enum td_weight_kind {
 #define TD_WEIGHT_CODE(code, name, bytes) TD_WEIGHT_##code,
@@ -69,6 +70,9 @@ struct td_graph {
     struct td_graph *simple;  /* td_graph_simple, once it has been built; owns its arrays */
     struct td_graph *kept;    /* td_graph_without_sinks, likewise */
     struct td_graph *tails;   /* of such a graph: the edges that it lacks, as out-lists */
+    struct td_graph *ranked;  /* td_graph_ranked, likewise */
+    const struct td_graph *ranks_of; /* of such a graph: the one whose weights are ranked; */
+    double *distinct;                /* and its distinct weights, by rank */
     uint64_t build_id; /* of the packed file that was loaded unchanged; 0: none */
     td_borrowed borrowed;
     td_reading reading; /* with a `format` if it was read from a file other than a .tg */
@@ -91,6 +95,9 @@ static inline uint64_t td_degree(const td_adjacency *adjacency, uint32_t vertex)
  * fast if it is close. */
 uint32_t td_edge_source(const td_graph *graph, uint64_t edge);
 uint32_t td_edge_source_from(const td_graph *graph, uint64_t edge, uint32_t from);
+
+/* Whether weights of the kind are reals; the others are integers. */
+static inline bool td_weight_real(td_weight_kind kind) { return kind >= TD_WEIGHT_F32; }
 
 /* One weight as a number, for printing and tests. Not for inner loops. */
 double td_weight_at(const td_graph *graph, const td_adjacency *adjacency, uint64_t edge);

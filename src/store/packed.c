@@ -213,9 +213,9 @@ static td_status check_counts(const td_disk_header *header, const char *path)
     if (header->flags & ~known || in_contradiction)
         return td_fail(TD_CORRUPT, "%s: its flags are %08" PRIx32 "; %08" PRIx32 " are known, 1 implies 2", path,
                        header->flags, known);
-    if (header->weights > TD_WEIGHT_F32)
+    if (header->weights > TD_WEIGHT_F64)
         return td_fail(TD_CORRUPT, "%s: its weight kind is %" PRIu32 ", the last known is %d", path, header->weights,
-                       TD_WEIGHT_F32);
+                       TD_WEIGHT_F64);
     TD_CHECK(check_values(header, path));
     bool striped = is_striped(header);
     if (striped ? header->stripes == 0 || header->stripes > TD_MOST_STRIPES || header->stripe_unit != TD_STRIPE_UNIT

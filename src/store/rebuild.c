@@ -7,6 +7,7 @@
 #include "base/mapping.h"
 #include "store/vertex_names.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -18,13 +19,17 @@ typedef struct listing {
     const uint32_t *place; /* new numbers of the vertices, or NULL */
 } listing;
 
-static void put_weight(const td_graph *graph, td_edge_chunk *chunk, uint64_t edge)
+static td_status put_weight(const td_graph *graph, td_edge_chunk *chunk, uint64_t edge)
 {
     double weight = td_weight_at(graph, &graph->out, edge);
-    if (graph->weights == TD_WEIGHT_F32)
-        td_chunk_weight_real(chunk, (float)weight);
-    else
+    if (!td_weight_real(graph->weights))
         td_chunk_weight_integer(chunk, false, (uint32_t)weight);
+    else if (td_chunk_holds(chunk, weight))
+        td_chunk_weight_double(chunk, weight);
+    else
+        return td_fail(TD_LIMIT, "%s has the weight %.17g, which no 32-bit float holds: it would become %s",
+                       graph->name != NULL ? graph->name : "the graph", weight, fabs(weight) < 1 ? "0" : "infinite");
+    return TD_OK;
 }
 
 static td_status list_rows(void *context, uint64_t begin, uint64_t end, int worker)
@@ -33,7 +38,7 @@ static td_status list_rows(void *context, uint64_t begin, uint64_t end, int work
     const listing *job = context;
     const td_graph *graph = job->graph;
     const uint64_t *offsets = graph->out.offsets;
-    bool weighted = graph->weights != TD_WEIGHT_NONE;
+    bool weighted = job->list->weighted;
     td_edge_chunk *chunk;
     TD_CHECK(td_edges_chunk(job->list, begin / BLOCK, &chunk));
     TD_CHECK(td_chunk_reserve(chunk, offsets[end] - offsets[begin], weighted));
@@ -43,7 +48,7 @@ static td_status list_rows(void *context, uint64_t begin, uint64_t end, int work
             if (job->list->mirror && target < v) continue;
             TD_CHECK(job->place == NULL ? td_chunk_put(chunk, v, target)
                                         : td_chunk_put(chunk, job->place[v], job->place[target]));
-            if (weighted) put_weight(graph, chunk, e);
+            if (weighted) TD_CHECK(put_weight(graph, chunk, e));
         }
     return TD_OK;
 }
@@ -75,7 +80,7 @@ static td_status deliver_range(void *context, uint64_t begin, uint64_t end, int 
     const listing *job = context;
     const td_graph *graph = job->graph;
     const uint64_t *offsets = graph->out.offsets;
-    bool weighted = graph->weights != TD_WEIGHT_NONE;
+    bool weighted = job->list->weighted;
     uint64_t first = source_of(graph, begin), source = first;
     td_edge_chunk *chunk;
     TD_CHECK(td_edges_chunk(job->list, begin / EDGES_AT_A_TIME, &chunk));
@@ -85,7 +90,7 @@ static td_status deliver_range(void *context, uint64_t begin, uint64_t end, int 
         uint32_t target = graph->out.targets[e];
         if (job->list->mirror && target < source) continue;
         TD_CHECK(td_chunk_put(chunk, source, target));
-        if (weighted) put_weight(graph, chunk, e);
+        if (weighted) TD_CHECK(put_weight(graph, chunk, e));
     }
     let_go(graph, offsets, sizeof *offsets, first, source);
     let_go(graph, graph->out.targets, 4, begin, end);
@@ -94,19 +99,20 @@ static td_status deliver_range(void *context, uint64_t begin, uint64_t end, int 
     return td_edges_deliver(job->list, chunk, worker);
 }
 
-static void describe(td_edge_list *list, const td_graph *graph)
+static td_status describe(td_edge_list *list, const td_graph *graph)
 {
     list->declared = true;
     list->vertices = graph->vertices;
     list->id_base = graph->id_base;
-    list->weighted = graph->weights != TD_WEIGHT_NONE;
+    list->weighted = graph->weights != TD_WEIGHT_NONE && !list->unweighted;
     list->mirror = graph->symmetric; /* one direction represents both */
+    return list->weighted && graph->weights == TD_WEIGHT_F64 && !list->floats ? td_edges_use_doubles(list) : TD_OK;
 }
 
 td_status td_graph_deliver(const td_graph *graph, td_edge_list *edges, td_pool *pool)
 {
     listing job = {.graph = graph, .list = edges};
-    describe(edges, graph);
+    TD_CHECK(describe(edges, graph));
     return td_pool_for(pool, graph->edges, EDGES_AT_A_TIME, deliver_range, &job);
 }
 
@@ -127,11 +133,13 @@ static td_status copy_ids(listing *job, td_pool *pool)
     return td_pool_for(pool, job->graph->vertices, BLOCK, id_of, job);
 }
 
-static td_status list_graph(listing *job, td_edge_list **list, const td_graph *graph, td_pool *pool)
+static td_status list_graph(listing *job, td_edge_list **list, const td_graph *graph, const td_build_options *options,
+                            td_pool *pool)
 {
     TD_CHECK(td_edges_create(list, graph->name));
     job->list = *list;
-    describe(*list, graph);
+    TD_CHECK(td_edges_prepare(*list, options));
+    TD_CHECK(describe(*list, graph));
     TD_CHECK(td_pool_for(pool, graph->vertices, BLOCK, list_rows, job));
     return copy_ids(job, pool);
 }
@@ -145,7 +153,7 @@ static td_status replace(td_graph **graph, const uint32_t *place, const td_build
     bool ids_sorted = old->ids_sorted && place == NULL;
     listing job = {.graph = old, .place = place};
     *graph = NULL;
-    TD_TRY(list_graph(&job, &list, old, pool));
+    TD_TRY(list_graph(&job, &list, old, options, pool));
     TD_TRY(td_vertex_names_hand_over(old, &list->names));
     td_graph_destroy(old);
     old = NULL;
@@ -170,7 +178,7 @@ static td_status build_simple(const td_graph *graph, td_pool *pool, td_graph **o
     td_graph *built = NULL;
     listing job = {.graph = graph};
     const td_build_options options = {.symmetrize = true, .dedup = true, .drop_loops = true, .drop_weights = true};
-    TD_TRY(list_graph(&job, &list, graph, pool));
+    TD_TRY(list_graph(&job, &list, graph, &options, pool));
     TD_TRY(td_graph_build(&built, list, &options, pool));
     built->ids = list->listed;
     built->ids_sorted = graph->ids_sorted || list->listed == NULL;

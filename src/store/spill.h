@@ -18,6 +18,8 @@ typedef struct td_spill_shape {
     bool open;         /* keys above the range are allowed; they go to the last bucket */
     uint64_t base;
     bool weighted;
+    const struct td_weight_table *codes; /* not NULL: weights are its codes, which are ranked before the run and passed on
+                                          * as ranks */
     uint64_t memory;       /* for the buffers of the buckets */
     const char *directory; /* of the temporary file */
     td_pool *pool;

@@ -6,6 +6,7 @@
 #include "store/key_sort.h"
 #include "store/spill_file.h"
 #include "store/weight_order.h"
+#include "store/weight_table.h"
 
 enum { LEAST_KEYS = 1 << 16, SAME_KEYS = 1 << 14, SORT_EXTRA = 1 << 20 };
 
@@ -30,6 +31,7 @@ static void unpack(const td_spill *spill, uint64_t bucket, const char *from, uin
     uint64_t mask = spill->shape.open || spill->shift >= 64 ? UINT64_MAX : (UINT64_C(1) << spill->shift) - 1;
     uint64_t high = spill->shape.base + (spill->shape.open ? 0 : bucket << (spill->shift & 63));
     bool make_float = spill->real && !real;
+    const td_weight_table *codes = spill->shape.codes;
     if (!spill->shape.open && spill->shift >= 64) high = spill->shape.base;
     for (uint32_t i = 0; i < count; i++, from += spill->record_bytes) {
         uint64_t key;
@@ -38,7 +40,9 @@ static void unpack(const td_spill *spill, uint64_t bucket, const char *from, uin
         if (to->weights == NULL) continue;
         uint32_t weight;
         memcpy(&weight, from + spill->key_bytes, sizeof weight);
-        to->weights[at + i] = make_float ? td_weight_as_float(weight, inexact) : weight;
+        to->weights[at + i] = make_float   ? td_weight_as_float(weight, inexact)
+                              : codes != NULL ? td_weight_rank(codes, weight)
+                                              : weight;
     }
 }
 
@@ -256,6 +260,7 @@ static td_spill_shape child_shape(const run *job)
     td_spill_shape shape = job->spill->shape;
     shape.open = false;
     shape.memory = job->memory / 2;
+    shape.codes = NULL; /* unpacking has turned them into ranks */
     return shape;
 }
 

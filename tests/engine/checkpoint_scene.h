@@ -52,7 +52,7 @@ static inline td_graph *generated(const char *kind, uint64_t size, uint64_t seed
     td_build_options build = {0};
     if (strcmp(kind, "grid") == 0) spec.width = size;
     else spec.scale = size, spec.degree = 8;
-    CHECK_OK(td_parse_weight_range("1:100", &build));
+    CHECK_OK(td_parse_weights("1:100", &build));
     CHECK_OK(td_graph_generate(&graph, &spec, &build, pool));
     return graph;
 }

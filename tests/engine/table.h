@@ -53,7 +53,7 @@ static inline expected expect_sssp(const td_graph *graph, const td_run *run)
     uint32_t *parents = NULL;
     expected answer = {.real = reference_sssp(graph, run->context.source, &parents)};
     td_free(parents);
-    if (graph->weights == TD_WEIGHT_F32) return answer;
+    if (td_weight_real(graph->weights)) return answer;
     answer.whole = reference_whole_distances(answer.real, graph->vertices);
     td_free(answer.real);
     answer.real = NULL;
@@ -117,6 +117,7 @@ static const row rows[] = {
     {"bfs", "", KIND(TEST_UNWEIGHTED), .expect = expect_bfs},
     {"sssp", "", INTEGERS | KIND(TEST_F32), .relative = 1e-14, .expect = expect_sssp},
     {"sssp", "sssp.precision=single", KIND(TEST_F32), .relative = 1e-5, .thin = 4, .expect = expect_sssp},
+    {"sssp", "", KIND(TEST_F64), .relative = 1e-14, .thin = 4, .expect = expect_sssp},
     {"sssp", "sssp.precision=double", KIND(TEST_U32), .thin = 4, .expect = expect_sssp},
     {"sssp", "", KIND(TEST_U16), .engine = "delta=100", .expect = expect_sssp},
     {"wcc", "", KIND(TEST_UNWEIGHTED), .sync_only = true, .expect = expect_wcc},
@@ -125,6 +126,7 @@ static const row rows[] = {
     {"kcore", "", KIND(TEST_UNWEIGHTED), .sync_only = true, .expect = expect_kcore},
     {"kcore", "kcore.degree=in", KIND(TEST_UNWEIGHTED), .sync_only = true, .expect = expect_kcore},
     {"mst", "", INTEGERS | KIND(TEST_F32) | KIND(TEST_SIGNED), .sync_only = true, .expect = expect_mst},
+    {"mst", "", KIND(TEST_F64), .sync_only = true, .thin = 4, .expect = expect_mst},
     {"pagerank", "", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true, .relative = 1e-5,
      .expect = expect_pagerank},
     {"pagerank", "pagerank.dangling=ignore", KIND(TEST_UNWEIGHTED), .iterations = 8, .sync_only = true,
@@ -136,6 +138,8 @@ static const row rows[] = {
     {"adsorption", "", ANY_WEIGHTS, .iterations = 6, .sync_only = true, .relative = 1e-5, .expect = expect_adsorption},
     {"adsorption", "", KIND(TEST_UNWEIGHTED) | KIND(TEST_F32), .tolerance = 1e-6, .absolute = 3e-6,
      .expect = expect_adsorption},
+    {"adsorption", "", KIND(TEST_F64), .iterations = 6, .sync_only = true, .relative = 1e-5, .thin = 8,
+     .expect = expect_adsorption},
     {"nn", "", KIND(TEST_SIGNED), .iterations = 6, .sync_only = true, .relative = 1e-4, .expect = expect_nn},
     {"nn", "nn.activation=sigmoid", KIND(TEST_SIGNED) | KIND(TEST_F32), .iterations = 6, .sync_only = true,
      .relative = 1e-4, .expect = expect_nn},
@@ -143,6 +147,8 @@ static const row rows[] = {
      .expect = expect_nn},
     {"heat", "", ANY_WEIGHTS | KIND(TEST_U16), .iterations = 10, .sync_only = true, .relative = 1e-5,
      .expect = expect_heat},
+    {"heat", "", KIND(TEST_F64), .iterations = 10, .sync_only = true, .relative = 1e-5, .thin = 8, .expect = expect_heat},
+    {"circuit", "", KIND(TEST_F64), .tolerance = 1e-8, .relative = 1e-4, .thin = 8, .expect = expect_circuit},
     {"circuit", "", KIND(TEST_UNWEIGHTED) | KIND(TEST_U8) | KIND(TEST_F32), .tolerance = 1e-8, .relative = 1e-4,
      .expect = expect_circuit},
 };

@@ -315,7 +315,7 @@ static void take_wide_graph(scene *self)
     td_gen_spec spec = {.kind = "rmat", .seed = 3, .rewire = -1, .scale = 16, .degree = 1};
     td_build_options build = {0};
     td_graph_destroy(self->graph);
-    CHECK_OK(td_parse_weight_range("1.0:100.0", &build));
+    CHECK_OK(td_parse_weights("1.0:100.0", &build));
     CHECK_OK(td_graph_generate(&self->graph, &spec, &build, self->pool));
 }
 

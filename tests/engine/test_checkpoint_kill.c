@@ -191,7 +191,7 @@ static void make_graph(crime *self)
     td_build_options build = {0};
     if (strcmp(spec.kind, "grid") == 0) spec.width = self->victim->size;
     else spec.scale = self->victim->size, spec.degree = 8;
-    CHECK_OK(td_parse_weight_range("1:100", &build));
+    CHECK_OK(td_parse_weights("1:100", &build));
     CHECK_OK(td_pool_create(&pool, 2));
     CHECK_OK(td_graph_generate(&self->graph, &spec, &build, pool));
     td_pool_destroy(pool);

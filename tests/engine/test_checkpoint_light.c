@@ -99,7 +99,7 @@ TEST(a_round_of_two_light_sweeps_is_finished_first)
     td_graph *graph = NULL;
     td_gen_spec spec = {.kind = "rmat", .seed = 3, .rewire = -1, .scale = 16, .degree = 1};
     td_build_options build = {0};
-    CHECK_OK(td_parse_weight_range("1.0:100.0", &build));
+    CHECK_OK(td_parse_weights("1.0:100.0", &build));
     CHECK_OK(td_graph_generate(&graph, &spec, &build, scene->pool));
     td_graph_destroy(scene->graph);
     scene->graph = graph;

@@ -10,7 +10,7 @@ static td_graph *drawn(const char *weights, bool undirected, double degree)
     td_graph *graph = NULL;
     td_gen_spec spec = {.kind = "rmat", .seed = 5, .rewire = -1, .scale = 11, .degree = degree};
     td_build_options build = {.symmetrize = undirected};
-    CHECK_OK(td_parse_weight_range(weights, &build));
+    CHECK_OK(td_parse_weights(weights, &build));
     CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
     return graph;
 }

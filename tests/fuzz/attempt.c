@@ -77,6 +77,13 @@ static const char *columns_of(const fuzz_file *file, const td_format *format)
     return format->columns && hash % 4 == 0 ? lists[hash / 4 % 4] : NULL;
 }
 
+/* One attempt in four stores weights as floats of 64 bits or of 32. */
+static td_weight_kind weights_of(const fuzz_file *file)
+{
+    uint64_t hash = td_hash64(file->data, file->bytes) >> 8;
+    return hash % 8 == 0 ? TD_WEIGHT_F32 : hash % 8 == 1 ? TD_WEIGHT_F64 : TD_WEIGHT_NONE;
+}
+
 /* What came of reading a file. */
 typedef struct outcome {
     td_status status;
@@ -85,10 +92,11 @@ typedef struct outcome {
 } outcome;
 
 /* Reads and checks a file; true if the reader did what a reader may. */
-static bool read_once(const char *path, const char *format, const char *columns, td_pool *pool, outcome *out)
+static bool read_once(const char *path, const char *format, const char *columns, td_weight_kind weights, td_pool *pool,
+                      outcome *out)
 {
     td_graph *graph = NULL;
-    td_build_options build = {.columns = columns};
+    td_build_options build = {.columns = columns, .weights_as = weights};
     bool fine = true;
     td_message_set("");
     *out = (outcome){.status = td_graph_read(&graph, path, format, &build, pool)};
@@ -110,18 +118,19 @@ static bool read_all_ways(const char *path, const char *format, const char *colu
                           const fuzz_file *file, bool *graph_made)
 {
     outcome first, other;
-    bool fine = read_once(path, format, columns, pool, &first);
+    td_weight_kind weights = weights_of(file);
+    bool fine = read_once(path, format, columns, weights, pool, &first);
     *graph_made = first.status == TD_OK;
     if (!fine || !td_decoder_recognises(file->data, file->bytes)) return fine;
     setenv("TANDEM_DECODER", "sequential", 1);
-    fine = read_once(path, format, columns, pool, &other);
+    fine = read_once(path, format, columns, weights, pool, &other);
     bool same = first.status == other.status && first.digest == other.digest;
     if (fine && !(same && strcmp(first.message, other.message) == 0)) {
         fprintf(stderr, "fuzz: by units: '%s'\n", first.message);
         fine = complain("the sequential decoder disagrees", other.status);
     }
     setenv("TANDEM_DECODER", "zlib", 1);
-    if (fine) fine = read_once(path, format, columns, pool, &other);
+    if (fine) fine = read_once(path, format, columns, weights, pool, &other);
     unsetenv("TANDEM_DECODER");
     if (fine && first.status == TD_OK && other.status == TD_OK && first.digest != other.digest)
         fine = complain("zlib disagrees", TD_OK);

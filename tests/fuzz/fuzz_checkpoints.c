@@ -196,11 +196,12 @@ static bool make_graphs(void)
         td_build_options build = {0};
         if (i == 2) spec.width = 9;
         else spec.scale = 6 + (uint64_t)i, spec.degree = 4;
-        if (td_parse_weight_range(weights[i], &build) != TD_OK ||
+        if (td_parse_weights(weights[i], &build) != TD_OK ||
             td_graph_generate(&graphs[i], &spec, &build, pool) != TD_OK)
             return complain("no graph", TD_INTERNAL);
     }
-    return true;
+    td_build_options doubles = {.weights_as = TD_WEIGHT_F64};
+    return td_graph_rebuild(&graphs[1], &doubles, pool) == TD_OK || complain("no graph of doubles", TD_INTERNAL);
 }
 
 /* A run that ends after so many iterations, 0: by itself, and the last checkpoint that it leaves. */

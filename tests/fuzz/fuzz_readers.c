@@ -106,20 +106,24 @@ static bool load_folder(corpus *all, const char *format)
     return fine;
 }
 
-/* The format's own writer makes seeds from two small graphs. */
+/* The format's own writer makes seeds from small graphs, the last with weights of 64-bit floats. */
 static bool write_seeds(corpus *all, const td_format *format)
 {
-    static const char *const lists[] = {"1 2\n2 3\n3 1\n1 1\n9 3\n", "0 1 5\n1 0 5\n0 1 300\n2 1 7\n"};
-    static const char *const stems[] = {"written-plain", "written-weighted"};
+    static const char *const lists[] = {"1 2\n2 3\n3 1\n1 1\n9 3\n", "0 1 5\n1 0 5\n0 1 300\n2 1 7\n",
+                                        "0 1 0.1\n1 0 0.1\n0 1 1e30\n2 1 7\n"};
+    static const char *const stems[] = {"written-plain", "written-weighted", "written-doubles"};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    td_build_options build = {0};
     char suffix[FUZZ_SUFFIX];
     snprintf(suffix, sizeof suffix, "%.*s", (int)strcspn(format->suffixes, " "), format->suffixes);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < LISTS; i++) {
         td_graph *graph = NULL;
         FILE *list = fopen(fuzz_path("el"), "w");
         if (list == NULL) return false;
+        build.weights_as = i + 1 == LISTS ? TD_WEIGHT_F64 : TD_WEIGHT_NONE;
         fputs(lists[i], list);
         fclose(list);
-        td_status status = td_graph_read(&graph, fuzz_path("el"), "edgelist", NULL, NULL);
+        td_status status = td_graph_read(&graph, fuzz_path("el"), "edgelist", &build, NULL);
         unlink(fuzz_path("el"));
         if (status == TD_OK) status = format->write(graph, fuzz_path(suffix), NULL);
         td_graph_destroy(graph);

@@ -96,6 +96,7 @@ static td_graph *hub_graph(uint64_t vertices, uint64_t edges, test_weights weigh
     td_graph *graph = NULL;
     test_sketch sketch = {.weights = weights, .seed = 3, .id_factor = 1};
     CHECK_OK(td_edges_create(&sketch.edges, "hub"));
+    if (weights == TEST_F64) CHECK_OK(td_edges_use_doubles(sketch.edges));
     CHECK_OK(td_edges_chunk(sketch.edges, 0, &sketch.chunk));
     sketch.edges->weighted = weights != TEST_UNWEIGHTED;
     sketch.edges->vertices = vertices;

@@ -26,10 +26,11 @@ typedef enum test_weights {
     TEST_U32,    /* 1 .. 500,000 */
     TEST_F32,    /* 0 < w <= 10 */
     TEST_SIGNED, /* -1 .. 1, in f32 */
+    TEST_F64,    /* 0 < w <= 10; every other one close to 5, where floats are too far apart to tell them apart */
     TEST_WEIGHT_KINDS
 } test_weights;
 
-static const char *const test_weight_names[] = {"unweighted", "u8", "ties", "u16", "u32", "f32", "signed"};
+static const char *const test_weight_names[] = {"unweighted", "u8", "ties", "u16", "u32", "f32", "signed", "f64"};
 
 /* A graph being drawn. */
 typedef struct test_sketch {
@@ -50,7 +51,9 @@ static inline void test_put_weight(td_edge_chunk *chunk, test_weights kind)
     static const uint32_t largest[] = {[TEST_U8] = 100, [TEST_TIES] = 3, [TEST_U16] = 60000, [TEST_U32] = 500000};
     bool first = chunk->count == 1;
     double unit = first ? 1 : td_random_unit(td_random_at(4711, chunk->count));
-    if (kind == TEST_F32)
+    if (kind == TEST_F64)
+        td_chunk_weight_double(chunk, chunk->count % 2 == 1 ? 10 * (unit + 0x1p-20) / (1 + 0x1p-20) : 5 + 1e-9 * unit);
+    else if (kind == TEST_F32)
         td_chunk_weight_real(chunk, (float)(10 * (unit + 0x1p-20) / (1 + 0x1p-20)));
     else if (kind == TEST_SIGNED)
         td_chunk_weight_real(chunk, (float)(2 * unit - 1));
@@ -281,6 +284,7 @@ static inline td_graph *test_graph(int index, test_weights weights, td_pool *poo
     td_graph *graph = NULL;
     test_sketch sketch = {.weights = weights, .seed = (uint64_t)index + 1, .id_factor = 1};
     CHECK_OK(td_edges_create(&sketch.edges, kind->name));
+    if (weights == TEST_F64) CHECK_OK(td_edges_use_doubles(sketch.edges));
     CHECK_OK(td_edges_chunk(sketch.edges, 0, &sketch.chunk));
     sketch.edges->weighted = weights != TEST_UNWEIGHTED;
     sketch.edges->vertices = kind->vertices;

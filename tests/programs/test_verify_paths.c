@@ -9,7 +9,7 @@ enum { WHOLE_WEIGHTS = sizeof whole_weights / sizeof *whole_weights };
 TEST(test_graphs_are_what_they_say)
 {
     static const td_weight_kind kinds[] = {TD_WEIGHT_NONE, TD_WEIGHT_U8,  TD_WEIGHT_U8, TD_WEIGHT_U16,
-                                           TD_WEIGHT_U32,  TD_WEIGHT_F32, TD_WEIGHT_F32};
+                                           TD_WEIGHT_U32,  TD_WEIGHT_F32, TD_WEIGHT_F32, TD_WEIGHT_F64};
     for (int i = 0; i < TEST_GRAPHS; i++)
         for (int w = 0; w < TEST_WEIGHT_KINDS; w++) {
             td_graph *graph = test_graph(i, (test_weights)w, NULL);

@@ -26,7 +26,9 @@ static inline void sample_weight(const sample *spec, td_edge_chunk *chunk, uint6
 {
     uint64_t random = td_random_at(spec->seed + 1, edge);
     static const uint32_t largest[] = {[TD_WEIGHT_U8] = 255, [TD_WEIGHT_U16] = 65535, [TD_WEIGHT_U32] = UINT32_MAX};
-    if (spec->weights == TD_WEIGHT_F32)
+    if (spec->weights == TD_WEIGHT_F64)
+        td_chunk_weight_double(chunk, td_random_unit(random) * 1e300 - 5e299);
+    else if (spec->weights == TD_WEIGHT_F32)
         td_chunk_weight_real(chunk, (float)(td_random_unit(random) * 1e3 - 500));
     else if (edge == 0)
         td_chunk_weight_integer(chunk, false, largest[spec->weights]); /* so that no narrower kind will do */
@@ -69,6 +71,7 @@ static inline td_status sample_list(td_edge_list **out, sample spec)
     td_edge_list *list = NULL;
     td_edge_chunk *chunk;
     TD_TRY(td_edges_create(&list, "sample"));
+    if (spec.weights == TD_WEIGHT_F64) TD_TRY(td_edges_use_doubles(list));
     list->weighted = spec.weights != TD_WEIGHT_NONE;
     list->mirror = spec.symmetric;
     list->declared = !spec.sparse_ids;

@@ -455,7 +455,7 @@ TEST(attached_weights_keep_their_range_and_agree_both_ways)
                                         .weight_seed = r};
             sample of = {.seed = r, .vertices = 60, .edges = 500, .chunks = 2, .weights = bits & 2 ? WORDS : UNWEIGHTED,
                          .names = DECLARED};
-            CHECK_OK(td_parse_weight_range(ranges[r].range, &options));
+            CHECK_OK(td_parse_weights(ranges[r].range, &options));
             td_graph *graph = build_all(&of, &options, pools[bits % 3]);
             check_graph(graph, &of, &options);
             CHECK_OK(td_graph_check(graph, NULL));
@@ -496,15 +496,15 @@ TEST(weight_ranges_are_read_or_refused)
                                       "0.5:0.1", "1:1e999"};
     td_build_options options = {0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_STATUS(td_parse_weight_range(bad[i], &options), TD_USAGE);
+        CHECK_STATUS(td_parse_weights(bad[i], &options), TD_USAGE);
         CHECK_CONTAINS(td_last_message(), bad[i]);
         CHECK(!options.attach_weights);
     }
-    CHECK_STATUS(td_parse_weight_range("1:4294967296", &options), TD_LIMIT);
-    CHECK_STATUS(td_parse_weight_range("1.0:1e39", &options), TD_LIMIT);
-    CHECK_OK(td_parse_weight_range("2:9", &options));
+    CHECK_STATUS(td_parse_weights("1:4294967296", &options), TD_LIMIT);
+    CHECK_STATUS(td_parse_weights("1.0:1e39", &options), TD_LIMIT);
+    CHECK_OK(td_parse_weights("2:9", &options));
     CHECK(options.attach_weights && !options.weight_real && options.weight_low == 2 && options.weight_high == 9);
-    CHECK_OK(td_parse_weight_range("-0.5:1e3", &options));
+    CHECK_OK(td_parse_weights("-0.5:1e3", &options));
     CHECK(options.weight_real && options.weight_low == -0.5 && options.weight_high == 1000);
 }
 

@@ -116,7 +116,7 @@ TEST(unsigned_weights_stay_integers)
     bool real = true;
     put_integer(list, 0, 0);
     put_integer(list, 2, UINT32_MAX);
-    CHECK_OK(td_edges_settle_weights(list, &real));
+    CHECK_OK(td_edges_settle_weights(list, NULL, &real));
     CHECK(!real);
     CHECK_EQ(list->chunks[2]->weights[0], UINT32_MAX);
     td_edges_destroy(list);
@@ -131,7 +131,7 @@ TEST(a_real_weight_anywhere_makes_all_of_them_real)
     put_real(list, 1, 0.5f);
     put_integer(list, 1, 9);
     put_integer(list, 3, UINT32_MAX); /* rounded, as reals are */
-    CHECK_OK(td_edges_settle_weights(list, &real));
+    CHECK_OK(td_edges_settle_weights(list, NULL, &real));
     CHECK(real);
     CHECK(real_at(list, 0, 0) == 3);
     CHECK(real_at(list, 1, 0) == 7 && real_at(list, 1, 1) == 0.5f && real_at(list, 1, 2) == 9);
@@ -147,7 +147,7 @@ TEST(negative_integers_become_reals_if_all_are_exact)
     put_integer(list, 0, -5);
     put_integer(list, 0, 6);
     put_integer(list, 1, 7);
-    CHECK_OK(td_edges_settle_weights(list, &real));
+    CHECK_OK(td_edges_settle_weights(list, NULL, &real));
     CHECK(real);
     CHECK(real_at(list, 0, 0) == 16777216 && real_at(list, 0, 1) == -5 && real_at(list, 0, 2) == 6);
     CHECK(real_at(list, 1, 0) == 7);
@@ -166,7 +166,7 @@ TEST(negative_integers_beside_ones_too_large_are_refused)
         td_edge_list *list = new_list("minus.txt");
         bool real = false;
         for (int k = 0; k < 2; k++) put_integer(list, cases[i].chunks[k], cases[i].weights[k]);
-        CHECK_STATUS(td_edges_settle_weights(list, &real), TD_LIMIT);
+        CHECK_STATUS(td_edges_settle_weights(list, NULL, &real), TD_LIMIT);
         CHECK_CONTAINS(td_last_message(), "minus.txt");
         td_edges_destroy(list);
     }

@@ -28,6 +28,7 @@ static td_status deliver(void *context, td_edge_list *edges, td_pool *pool)
     edges->declared = whole->declared;
     edges->vertices = whole->vertices;
     edges->id_base = whole->id_base;
+    if (spec->weights == TD_WEIGHT_F64) TD_TRY(td_edges_use_doubles(edges));
     edges->listed = whole->listed;
     edges->listed_count = whole->listed_count;
     whole->listed = NULL;
@@ -102,6 +103,7 @@ static const sample KINDS[] = {
     {.vertices = 60000, .edges = 250000, .weights = TD_WEIGHT_U16, .sparse_ids = true, .seed = 3},
     {.vertices = 300, .edges = 250000, .weights = TD_WEIGHT_F32, .id_base = 99, .seed = 4},
     {.vertices = 70000, .edges = 200000, .weights = TD_WEIGHT_U32, .sparse_ids = true, .symmetric = true, .seed = 6},
+    {.vertices = 3000, .edges = 250000, .weights = TD_WEIGHT_F64, .sparse_ids = true, .seed = 7},
     {.vertices = 17, .edges = 0, .seed = 8},
     {.vertices = 17, .edges = 0, .weights = TD_WEIGHT_F32, .sparse_ids = true, .seed = 9},
     {.vertices = 1, .edges = 3, .seed = 10},

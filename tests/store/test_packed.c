@@ -18,6 +18,8 @@ static const sample KINDS[] = {
     {.vertices = 40, .edges = 100, .weights = TD_WEIGHT_U32, .id_base = 99, .seed = 5},
     {.vertices = 40, .edges = 100, .weights = TD_WEIGHT_F32, .sparse_ids = true, .symmetric = true, .seed = 6},
     {.vertices = 40, .edges = 100, .weights = TD_WEIGHT_F32, .out_only = true, .seed = 7},
+    {.vertices = 40, .edges = 100, .weights = TD_WEIGHT_F64, .seed = 7},
+    {.vertices = 40, .edges = 100, .weights = TD_WEIGHT_F64, .symmetric = true, .sparse_ids = true, .seed = 13},
     {.vertices = 17, .edges = 0, .seed = 8},
     {.vertices = 17, .edges = 0, .symmetric = true, .sparse_ids = true, .seed = 9},
     {.vertices = 1, .edges = 3, .seed = 10},

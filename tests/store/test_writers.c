@@ -95,7 +95,7 @@ static bool fits(const td_graph *graph, const td_format *format)
 {
     if (strcmp(format->name, "sg") == 0) return graph->weights == TD_WEIGHT_NONE;
     if (strcmp(format->name, "wsg") == 0)
-        return graph->weights != TD_WEIGHT_NONE && graph->weights != TD_WEIGHT_F32;
+        return graph->weights != TD_WEIGHT_NONE && !td_weight_real(graph->weights);
     return format->write != NULL;
 }
 

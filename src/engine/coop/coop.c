@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "gpu/bytes.h"
 #include "run/checkpoint.h"
 #include "store/checks.h"
 #include "run/sinks.h"
@@ -68,7 +69,7 @@ bool td_coop_uses(const td_program *program, const char *setting)
     if (strcmp(setting, "delta") == 0) return k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "balance") == 0) return k->fused;
     if (strcmp(setting, "compress") == 0) return !k->fused && program->info->weights == TD_WEIGHTS_UNUSED;
-    if (strcmp(setting, "sinks") == 0) return k->fused || k->view == TD_VIEW_FORWARD;
+    if (strcmp(setting, "sinks") == 0) return k->view == TD_VIEW_FORWARD;
     return true;
 }
 
@@ -524,7 +525,7 @@ static td_status plan_coop(td_plan *plan)
     TD_CHECK(choose_graph(plan->program, plan->graph, options, &graph));
     if (graph != plan->graph) TD_CHECK(td_coop_plan(plan->program, graph, options, gpus->gpu[0], true, need));
     td_plan_on_device(plan, gpus->gpu[0], need->hot + need->vertices - need->program, need->program, false);
-    plan->program_bytes = need->host + sizeof(td_gpu_control) + sizeof(td_run) + TD_FIRST_ROWS * sizeof(td_row);
+    plan->program_bytes = need->host + td_gpu_run_bytes(1);
     if (!need->prepared) return TD_OK;
     char text[128];
     snprintf(text, sizeof text, "coop: the split is read as it was prepared (%s)", need->layout);

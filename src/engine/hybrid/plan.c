@@ -217,7 +217,7 @@ static td_status count_gpu(td_hybrid_bytes *need, const td_program *program, con
     if (dear && !asked) return TD_OK;
     td_gpu_memory taken;
     TD_CHECK(td_hybrid_gpu_measure(program, graph, options, slot, &taken));
-    need->gpu = bytes;
+    need->gpu = bytes + sizeof(td_gpu_control);
     need->emulated = td_hybrid_gpu_emulated_bytes(program, graph, options, slot);
     need->device_program = taken.bytes[TD_FOR_PROGRAM];
     need->device_graph = td_gpu_memory_sum(&taken) - need->device_program;

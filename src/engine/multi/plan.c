@@ -431,7 +431,7 @@ static td_status state(td_plan *plan, const td_gpu_set *gpus, const measured *al
         state_device(plan, all, &all->self->gpu[i]);
         at_host += rest_edges(all->self, &all->of, &all->need, i);
     }
-    plan->program_bytes = td_multi_first(all->self)->memory.host.peak;
+    plan->program_bytes = td_multi_first(all->self)->memory.host.peak + td_gpu_run_bytes(gpus->count);
     td_plan_count(plan, "gpus", (uint64_t)gpus->count);
     td_plan_count(plan, "edges_at_host", at_host);
     td_plan_count(plan, "hub_edges", all->self->division.hub_edges);

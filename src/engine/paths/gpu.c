@@ -377,7 +377,7 @@ static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *devi
     plan->program_bytes = 0;
     td_plan_on_device(plan, device, need.graph, need.program, self->gpu->loops);
     if (self->gpu->batches != NULL) host += td_paths_batch_host_bytes(self);
-    plan->program_bytes += host;
+    plan->program_bytes += host + td_gpu_run_bytes(1);
     return TD_OK;
 }
 

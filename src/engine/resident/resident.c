@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cpu/cpu.h"
+#include "gpu/bytes.h"
 #include "gpu/group.h"
 #include "run/parents.h"
 #include "run/sinks.h"
@@ -69,7 +70,7 @@ bool td_resident_uses(const td_program *program, const char *setting)
     bool gas = program->info->kind == TD_KIND_GAS;
     if (strcmp(setting, "direction") == 0 || strcmp(setting, "gather") == 0 || strcmp(setting, "replication") == 0)
         return gas;
-    if (strcmp(setting, "sinks") == 0) return gas && k->fused;
+    if (strcmp(setting, "sinks") == 0) return gas && k->fused && k->view == TD_VIEW_FORWARD;
     if (strcmp(setting, "high_degree") == 0) return !gas || k->fused;
     if (strcmp(setting, "batch") == 0) return k->bits != NULL;
     if (strcmp(setting, "kcore") == 0 || strcmp(setting, "window") == 0 || strcmp(setting, "buffer") == 0)
@@ -386,7 +387,7 @@ static td_status plan_resident(td_plan *plan)
     TD_CHECK(plan_group(plan, &choice, &need));
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
-    plan->program_bytes = need.host + TD_FIRST_ROWS * sizeof(td_row);
+    plan->program_bytes = need.host + td_gpu_run_bytes(1);
     return TD_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "gpu/bytes.h"
 #include "run/parents.h"
 
 #include <stdio.h>
@@ -352,7 +353,7 @@ static td_status plan_stream(td_plan *plan)
     td_gpu_memory taken;
     TD_CHECK(td_streaming_measure(plan->program, plan->graph, options, &self->shape, gpus->gpu[0], &taken));
     td_plan_on_device(plan, gpus->gpu[0], need->on_device, need->vertices, cooperative);
-    plan->program_bytes = taken.host.peak;
+    plan->program_bytes = taken.host.peak + td_gpu_run_bytes(1);
     td_plan_count(plan, "subgraph_edges", self->shape.slot_edges);
     td_plan_count(plan, "subgraph_slots", self->shape.slots);
     td_plan_count(plan, "chunks", self->shape.chunks);

@@ -47,6 +47,12 @@ enum { BITS_AHEAD = 32 }; /* prefetch distance along a list, in edges */
 #define KIND_TYPE float
 #define KIND_REAL 1
 #include "kernels/cpu/kind.h"
+#if PROGRAM_GAS
+#define KIND f64
+#define KIND_TYPE double
+#define KIND_REAL 1
+#include "kernels/cpu/kind.h"
+#endif
 #endif
 
 /* The table. */
@@ -149,6 +155,11 @@ static const td_cpu_kernels kernels[] = {
     [TD_WEIGHT_NONE] = ROW(none),
 #if PROGRAM_WEIGHTED
     [TD_WEIGHT_U8] = ROW(u8), [TD_WEIGHT_U16] = ROW(u16), [TD_WEIGHT_U32] = ROW(u32), [TD_WEIGHT_F32] = ROW(f32),
+#if PROGRAM_GAS
+    [TD_WEIGHT_F64] = ROW(f64),
+#else
+    [TD_WEIGHT_F64] = ROW(u32), /* ranks of the weights (store/ranks.h) */
+#endif
 #endif
 };
 

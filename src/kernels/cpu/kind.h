@@ -1,6 +1,6 @@
 /* The kernels of one program for one kind of weight: included once per kind by
  * instance.h, which defines
- *   KIND         none, u8, u16, u32 or f32: the suffix of the kernels' names
+ *   KIND         none, u8, u16, u32, f32 or f64: the suffix of the kernels' names
  *   KIND_TYPE    the stored type of a weight; not defined when there are none
  *   KIND_REAL    1: weights are reals */
 #define NAME_OF(x, kind) x##_##kind

@@ -76,7 +76,8 @@ TD_DEVICE program_accum contribution_by(uint32_t weight_kind, const td_context *
     case TD_WEIGHT_U8: return program_gather(c, message, TD_READ_ONLY((const uint8_t *)weights + e));
     case TD_WEIGHT_U16: return program_gather(c, message, TD_READ_ONLY((const uint16_t *)weights + e));
     case TD_WEIGHT_U32: return program_gather(c, message, TD_READ_ONLY((const uint32_t *)weights + e));
-    case TD_WEIGHT_F32: return program_gather_real(c, message, TD_READ_ONLY((const float *)weights + e));
+    case TD_WEIGHT_F32: return program_gather_real(c, message, (double)TD_READ_ONLY((const float *)weights + e));
+    case TD_WEIGHT_F64: return program_gather_real(c, message, TD_READ_ONLY((const double *)weights + e));
     default: break;
     }
 #endif

@@ -214,7 +214,7 @@ static td_status check_total(const spanning *self, double total_weight)
         sum += (long double)self->tree[i].weight;
         size += fabsl((long double)self->tree[i].weight);
     }
-    bool exact = self->graph->weights != TD_WEIGHT_F32 && size < 0x1p53L;
+    bool exact = !td_weight_real(self->graph->weights) && size < 0x1p53L;
     long double allowed = exact ? 0 : size * (long double)self->count * 0x1p-53L;
     if (fabsl((long double)total_weight - sum) <= allowed) return TD_OK;
     return td_refute("mst", "the total is the sum of the listed weights", "the total given is %.17g, the sum is %.17Lg",

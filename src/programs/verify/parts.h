@@ -28,6 +28,7 @@ static inline double td_edge_weight(const td_graph *graph, const td_adjacency *a
     case TD_WEIGHT_U16: return ((const uint16_t *)adjacency->weights)[edge];
     case TD_WEIGHT_U32: return ((const uint32_t *)adjacency->weights)[edge];
     case TD_WEIGHT_F32: return (double)((const float *)adjacency->weights)[edge];
+    case TD_WEIGHT_F64: return ((const double *)adjacency->weights)[edge];
     default: return 1;
     }
 }

@@ -281,7 +281,7 @@ td_status td_verify_sssp(const td_graph *graph, uint32_t source, td_value_kind k
     paths self = {.graph = graph, .source = source, .kind = kind, .distances = distances, .parents = parents,
                   .tolerance = kind == TD_VALUE_F32 ? FLOAT_TOLERANCE : 0};
     bool whole = kind == TD_VALUE_U32 || kind == TD_VALUE_U64;
-    if (whole && graph->weights == TD_WEIGHT_F32)
+    if (whole && td_weight_real(graph->weights))
         return td_fail(TD_INVALID, "cannot verify sssp: distances are integers, the graph's weights are floats");
     TD_CHECK(verify(&self, pool));
     if (bound != NULL) *bound = error_bound(&self);

@@ -169,7 +169,7 @@ td_status td_graph_read(td_graph **out, const char *path, const char *format_or_
     TD_CHECK(choose(path, format_or_null, &format));
     if (format == &td_format_tg) return load(out, path, build, pool);
     TD_CHECK(td_edges_create(&edges, path));
-    edges->columns = build != NULL ? build->columns : NULL;
+    if (build != NULL) TD_TRY(td_edges_prepare(edges, build));
     uint64_t start = td_clock_ns();
     TD_TRY(td_format_read(format, path, format_or_null == NULL, edges, pool));
     double read_seconds = td_seconds_since(start);

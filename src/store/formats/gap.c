@@ -114,7 +114,7 @@ static int32_t weight_as_integer(const td_graph *graph, const td_adjacency *adja
     case TD_WEIGHT_U8: return ((const uint8_t *)adjacency->weights)[edge];
     case TD_WEIGHT_U16: return ((const uint16_t *)adjacency->weights)[edge];
     case TD_WEIGHT_U32: return (int32_t)((const uint32_t *)adjacency->weights)[edge];
-    default: return (int32_t)((const float *)adjacency->weights)[edge];
+    default: return (int32_t)td_weight_at(graph, adjacency, edge);
     }
 }
 
@@ -162,12 +162,11 @@ static td_status check_weights(const td_graph *graph, const char *path)
     if (graph->weight_min < INT32_MIN || graph->weight_max > INT32_MAX)
         return td_fail(TD_LIMIT, "%s: a .wsg file holds weights from %d to %d, this graph has %.9g to %.9g", path,
                        INT32_MIN, INT32_MAX, graph->weight_min, graph->weight_max);
-    if (graph->weights != TD_WEIGHT_F32) return TD_OK;
+    if (!td_weight_real(graph->weights)) return TD_OK;
     for (uint64_t edge = 0; edge < graph->edges; edge++) {
-        float weight = ((const float *)graph->out.weights)[edge];
-        if (weight != truncf(weight))
-            return td_fail(TD_UNSUPPORTED, "%s: a .wsg file holds integer weights, but one here is %.9g", path,
-                           (double)weight);
+        double weight = td_weight_at(graph, &graph->out, edge);
+        if (weight != trunc(weight))
+            return td_fail(TD_UNSUPPORTED, "%s: a .wsg file holds integer weights, but one here is %.9g", path, weight);
     }
     return TD_OK;
 }

@@ -135,9 +135,11 @@ static td_status read_weight(reading *job, const td_piece *piece, const char **a
     const char *start = *at;
     td_number weight = {0};
     TD_CHECK(td_read_number(piece, at, "weight", &weight));
-    bool vanished = (float)weight.value == 0 && weight.magnitude != 0;
-    bool fits = weight.integer ? weight.magnitude <= UINT32_MAX : isfinite((float)weight.value) && !vanished;
-    if (!fits) return td_fail_weight(piece, start, &weight);
+    const td_edge_chunk as = {.table = job->list->table};
+    bool vanished = weight.value == 0 && weight.magnitude != 0;
+    uint64_t most = as.table != NULL ? UINT64_C(1) << 53 : UINT32_MAX;
+    bool fits = weight.integer ? weight.magnitude <= most : td_chunk_holds(&as, weight.value) && !vanished;
+    if (!fits) return td_fail_weight(piece, start, &as, &weight);
     job->weights[edge] = weight.value;
     return TD_OK;
 }

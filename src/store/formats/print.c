@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char PAIRS[201] = "0001020304050607080910111213141516171819202122232425262728293031323334"
@@ -40,10 +41,10 @@ static unsigned places_of(double value)
     return places;
 }
 
-static char *print_rare(char *at, float value)
+static char *print_by_library(char *at, double value, int digits)
 {
     char text[32];
-    int length = snprintf(text, sizeof text, "%.9g", (double)value);
+    int length = snprintf(text, sizeof text, "%.*g", digits, value);
     memcpy(at, text, (size_t)length);
     if (strpbrk(text, ".en") != NULL) return at + length; /* a point, an exponent, inf or nan */
     memcpy(at + length, ".0", 2);
@@ -55,7 +56,7 @@ static char *print_rare(char *at, float value)
 char *td_print_f32(char *at, float value)
 {
     double size = fabs((double)value);
-    if (!(size >= 1e-5 && size < 999999999.0)) return print_rare(at, value);
+    if (!(size >= 1e-5 && size < 999999999.0)) return print_by_library(at, (double)value, 9);
     if (value < 0) *at++ = '-';
     unsigned places = places_of(size);
     uint64_t scale = (uint64_t)TENS[places], number = (uint64_t)(size * TENS[places] + 0.5);
@@ -65,4 +66,12 @@ char *td_print_f32(char *at, float value)
     at = print_digits(at, number % scale, places);
     while (at[-1] == '0' && at[-2] != '.') at--;
     return at;
+}
+
+char *td_print_f64(char *at, double value)
+{
+    enum { FEW = 15, ALL = 17 };
+    char text[32];
+    snprintf(text, sizeof text, "%.*g", FEW, value);
+    return print_by_library(at, value, strtod(text, NULL) == value ? FEW : ALL);
 }

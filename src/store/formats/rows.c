@@ -109,8 +109,10 @@ static td_status put_weight(const td_rows *rows, uint64_t edge, td_edge_chunk *c
     const uint8_t *at = rows->weights + edge * rows->weight_step;
     if (rows->weight == TD_ROW_REAL) {
         double value = load_real(at, rows->weight_bytes);
-        if (!isfinite((float)value)) return refuse_weight(rows, edge, "not a finite number that a float can hold");
-        if (value != 0 && (float)value == 0) return refuse_weight(rows, edge, "too small for a float: it would become 0");
+        bool small = fabs(value) < 1; /* false of NaN */
+        if (!td_chunk_holds(chunk, value) && !small)
+            return refuse_weight(rows, edge, "not a finite number that a float can hold");
+        if (!td_chunk_holds(chunk, value)) return refuse_weight(rows, edge, "too small for a float: it would become 0");
         td_chunk_weight_double(chunk, value);
         return TD_OK;
     }

@@ -280,6 +280,7 @@ static td_status read_named(td_input *input, reading *job, uint64_t skip, td_edg
     td_status status = TD_OK;
     pthread_mutex_init(&job->lock, NULL);
     TD_TRY(td_edges_create(&job->edges, td_input_path(input)));
+    job->edges->table = edges->table; /* lent: codes are those of the list */
     TD_TRY(td_input_pieces(input, pool, skip, read_piece, job, NULL));
     TD_TRY(number_names(job, edges, isolated, td_input_path(input)));
 done:
@@ -289,6 +290,7 @@ done:
         td_free(job->by_piece[i]);
     }
     td_free(job->by_piece);
+    if (job->edges != NULL) job->edges->table = NULL;
     td_edges_destroy(job->edges);
     pthread_mutex_destroy(&job->lock);
     return status;

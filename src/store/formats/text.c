@@ -106,14 +106,29 @@ td_status td_fail_vertex(const td_piece *piece, const char *at, uint64_t vertice
                         td_quote_word(word, at, piece->end), (unsigned long long)vertices);
 }
 
-td_status td_fail_weight(const td_piece *piece, const char *at, const td_number *weight)
+td_status td_fail_weight(const td_piece *piece, const char *at, const td_edge_chunk *chunk, const td_number *weight)
 {
     char word[TD_WORD_BYTES];
+    bool wide = chunk->table != NULL;
     td_quote_word(word, at, piece->end);
+    if (weight->integer && wide)
+        return td_fail_line(piece, at, "the weight %s is beyond 2^53, the largest integer that a 64-bit float holds; "
+                            "with a decimal point it is rounded", word);
     if (weight->integer)
         return td_fail_line(piece, at, "the weight %s is beyond 4294967295, the largest integer weight; "
-                            "with a decimal point it is kept as a float", word);
+                            "with a decimal point it is kept as a float, and {weights} f64 allows 2^53", word);
     if (fabs(weight->value) < 1)
-        return td_fail_line(piece, at, "the weight %s is below the range of a float, 1.4e-45, and would become 0", word);
-    return td_fail_line(piece, at, "the weight %s is beyond the range of a float, 3.4e38", word);
+        return td_fail_line(piece, at, "the weight %s is below the range of a %s, and would become 0%s", word,
+                            wide ? "64-bit float, 4.9e-324" : "float, 1.4e-45",
+                            wide || weight->value == 0 ? "" : "; {weights} f64 keeps it");
+    return td_fail_line(piece, at, "the weight %s is beyond the range of a %s", word,
+                        wide ? "64-bit float, 1.8e308" : "float, 3.4e38; {weights} f64 keeps it");
+}
+
+td_status td_put_large(const td_piece *piece, const char *at, td_edge_chunk *chunk, const td_number *weight)
+{
+    if (chunk->table == NULL || weight->magnitude > UINT64_C(1) << 53) return td_fail_weight(piece, at, chunk, weight);
+    double exact = (double)weight->magnitude;
+    td_chunk_weight_double(chunk, weight->negative ? -exact : exact);
+    return TD_OK;
 }

@@ -87,20 +87,23 @@ static inline td_status td_read_vertex(const td_piece *piece, const char **at, u
 }
 
 /* Sets the weight of the last edge, which was read at `at`. Integers are 0..2^32-1, or
- * their negatives; reals must be finite as floats, and 0 only if they are written so. */
-td_status td_fail_weight(const td_piece *piece, const char *at, const td_number *weight);
+ * their negatives; reals must be finite as the chunk stores them, and 0 only if they are written so. */
+td_status td_fail_weight(const td_piece *piece, const char *at, const td_edge_chunk *chunk, const td_number *weight);
+
+/* An integer beyond 2^32-1, which only a chunk of 64-bit floats can store, up to 2^53. */
+td_status td_put_large(const td_piece *piece, const char *at, td_edge_chunk *chunk, const td_number *weight);
 
 static inline td_status td_put_weight(const td_piece *piece, const char *at, td_edge_chunk *chunk,
                                       const td_number *weight)
 {
     if (__builtin_expect(weight->integer, 1)) {
-        if (__builtin_expect(weight->magnitude > UINT32_MAX, 0)) return td_fail_weight(piece, at, weight);
+        if (__builtin_expect(weight->magnitude > UINT32_MAX, 0)) return td_put_large(piece, at, chunk, weight);
         td_chunk_weight_integer(chunk, weight->negative, (uint32_t)weight->magnitude);
         return TD_OK;
     }
-    float value = (float)weight->value;
-    bool vanished = value == 0 && weight->magnitude != 0;
-    if (__builtin_expect(!(value - value == 0) || vanished, 0)) return td_fail_weight(piece, at, weight);
+    bool vanished = weight->value == 0 && weight->magnitude != 0;
+    if (__builtin_expect(!td_chunk_holds(chunk, weight->value) || vanished, 0))
+        return td_fail_weight(piece, at, chunk, weight);
     td_chunk_weight_double(chunk, weight->value);
     return TD_OK;
 }

@@ -29,6 +29,7 @@ static char *print_weight(char *at, const td_graph *graph, uint64_t edge)
     case TD_WEIGHT_U16: return td_print_u64(at, ((const uint16_t *)weights)[edge]);
     case TD_WEIGHT_U32: return td_print_u64(at, ((const uint32_t *)weights)[edge]);
     case TD_WEIGHT_F32: return td_print_f32(at, ((const float *)weights)[edge]);
+    case TD_WEIGHT_F64: return td_print_f64(at, ((const double *)weights)[edge]);
     default: return at;
     }
 }
@@ -75,7 +76,7 @@ static char *print_range(const void *context, uint64_t begin, uint64_t end, char
 /* Writes the edges after the header, which the caller has written. */
 static td_status write_edges(const writing *self, td_pool *pool)
 {
-    size_t room = 2 * td_print_room(self->graph) + TD_PRINT_U64 + TD_PRINT_F32 + 4; /* a row number may exceed a name */
+    size_t room = 2 * td_print_room(self->graph) + TD_PRINT_U64 + TD_PRINT_F64 + 4; /* a row number may exceed a name */
     return td_lines_write(self->file, pool, self->graph->edges, room, print_range, self, "writing edges");
 }
 
@@ -206,7 +207,7 @@ td_status td_write_matrix_market(const td_graph *graph, const char *path, td_poo
     writing self = {.graph = graph, .separator = ' ', .row_numbers = true, .lower_only = graph->symmetric};
     uint64_t entries;
     const char *field = graph->weights == TD_WEIGHT_NONE  ? "pattern"
-                        : graph->weights == TD_WEIGHT_F32 ? "real"
+                        : td_weight_real(graph->weights) ? "real"
                                                           : "integer";
     TD_TRY(td_outfile_create(&self.file, path, TD_OUT_TEXT));
     if (graph->ids != NULL || graph->names != NULL) td_warn_of_lost_ids(graph, path, 1);
