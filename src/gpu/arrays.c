@@ -77,8 +77,10 @@ td_status td_gpu_size_loops(td_gpu_job *job)
     bool parts = job->core_prefix.offsets != NULL;
     if (job->cores == TD_CORES_PEEL) job->loop = parts ? &k->cores_peel_parts.kernel : &k->cores_peel.kernel;
     else if (job->cores == TD_CORES_HISTOGRAM) job->loop = &k->cores_histogram.kernel;
-    else if (job->prioritised) job->loop = plain ? &k->priorities.kernel : &k->priorities_otherwise.kernel;
-    else job->loop = plain ? &k->levels.kernel : &k->levels_otherwise.kernel;
+    else if (job->prioritised && plain) job->loop = job->lean ? &k->priorities_lean.kernel : &k->priorities.kernel;
+    else if (job->prioritised) job->loop = &k->priorities_otherwise.kernel;
+    else if (plain) job->loop = job->lean ? &k->levels_lean.kernel : &k->levels.kernel;
+    else job->loop = &k->levels_otherwise.kernel;
     TD_CHECK(td_device_occupancy(job->device, job->loop, TD_GPU_THREADS, 0, &most));
     uint32_t few = (uint32_t)job->device->properties.multiprocessors;
     job->blocks_many = most;

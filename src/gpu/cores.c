@@ -113,23 +113,25 @@ td_status td_gpu_run_cores(td_gpu_job *job)
     return TD_OK;
 }
 
-/* Auto. Peeling waits for the grid twice a level or more, bounds push along every list several times: bounds are for
- * small graphs with many levels. Vertices of few neighbours are left to the blocks' buffers. Fitted to counts on an
- * emulated GPU; the time on a GPU is open (docs/lab/kernels.md). */
+/* Auto. Peeling waits for the whole grid in every round, bounds push along every list several times: bounds are for small
+ * graphs with many levels. Where nearly all vertices have few neighbours (grids, roads) a level has thousands of tiny
+ * rounds, which few blocks finish sooner (docs/lab/kernels.md). */
 enum { MANY_LEVELS = 32, EDGES_OF_A_LEVEL = 4000, MOST_BOUND_EDGES = 1 << 24, MOST_LEVELS = 1 << 12 };
+enum { FEW_LEVELS = 8, SAMPLES = 1 << 20 };
 
 static uint64_t neighbours_of(const td_graph *graph, uint32_t v, bool both)
 {
     return td_degree(&graph->in, v) + (both ? td_degree(&graph->out, v) : 0);
 }
 
-/* Bounds the number of levels: the largest h, up to MOST_LEVELS, such that h vertices have h neighbours. */
+/* Bounds the number of levels: the largest h, up to MOST_LEVELS, such that h vertices have h neighbours; of large graphs
+ * by a sample. */
 static uint32_t bound_levels(const td_graph *graph, bool both)
 {
-    uint32_t counts[MOST_LEVELS + 1] = {0}, h = MOST_LEVELS;
-    for (uint32_t v = 0; v < graph->vertices; v++) {
-        uint64_t degree = neighbours_of(graph, v, both);
-        counts[degree < MOST_LEVELS ? degree : MOST_LEVELS]++;
+    uint32_t counts[MOST_LEVELS + 1] = {0}, h = MOST_LEVELS, step = graph->vertices / SAMPLES + 1;
+    for (uint64_t v = 0; v < graph->vertices; v += step) {
+        uint64_t degree = neighbours_of(graph, (uint32_t)v, both);
+        counts[degree < MOST_LEVELS ? degree : MOST_LEVELS] += step;
     }
     for (uint64_t have = counts[h]; h > 0 && have < h; have += counts[h]) h--;
     return h;
@@ -141,7 +143,9 @@ td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *option
     uint64_t edges = graph->edges * (both ? 2 : 1);
     if (set != TD_CORES_AUTO) return set;
     if (options->has_iterations) return TD_CORES_ROUNDS;
-    if (options->checkpoint != NULL || edges > MOST_BOUND_EDGES || graph->in.offsets == NULL) return TD_CORES_PEEL;
+    if (graph->in.offsets == NULL) return TD_CORES_PEEL;
     uint32_t levels = bound_levels(graph, both);
+    if (levels < FEW_LEVELS) return TD_CORES_ROUNDS;
+    if (options->checkpoint != NULL || edges > MOST_BOUND_EDGES) return TD_CORES_PEEL;
     return levels >= MANY_LEVELS && edges <= (uint64_t)levels * EDGES_OF_A_LEVEL ? TD_CORES_HISTOGRAM : TD_CORES_PEEL;
 }

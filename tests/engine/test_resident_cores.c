@@ -149,11 +149,13 @@ TEST(the_graph_decides_between_levels_and_bounds)
 {
     static const struct {
         const char *graph, *direction;
-    } cases[] = {{"rmat 10, clean", "bounds"}, {"path", "peel"}, {"grid 30x40", "peel"}, {"complete 20", "peel"}};
+    } cases[] = {{"rmat 10, clean", "bounds"}, {"path", "push"}, {"grid 30x40", "push"}, {"complete 20", "peel"}};
     for (int i = 0; i < 4; i++) {
         td_graph *graph = test_graph(test_graph_named(cases[i].graph), TEST_UNWEIGHTED, NULL);
-        td_run *run = run_cores(graph, "resident.kcore=auto");
+        td_run *run = run_cores(graph, ""), *rounds = run_cores(graph, "resident.balance=cta");
         CHECK_EQ(strcmp(run->rows[0].direction, cases[i].direction), 0);
+        CHECK(strcmp(rounds->rows[0].direction, "peel") != 0 && strcmp(rounds->rows[0].direction, "bounds") != 0);
+        td_run_destroy(rounds);
         td_run_destroy(run);
         td_graph_destroy(graph);
     }

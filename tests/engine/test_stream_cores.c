@@ -44,7 +44,7 @@ TEST(the_resident_prefix_of_a_peeling_does_not_cross)
     for (int k = 0; k < 2; k++) {
         td_graph *graph = generated(kinds[k], 9);
         td_run *cpu = run_of("kcore", graph, (td_run_options){0}, "");
-        crossed levels = cross(graph, 0.4, "stream.subgraph=512");
+        crossed levels = cross(graph, 0.4, "stream.subgraph=512 stream.kcore=levels");
         crossed peel = cross(graph, 0.4, "stream.subgraph=512 stream.kcore=peel");
         crossed bare = cross(graph, 0.4, "stream.subgraph=512 stream.kcore=peel stream.prefix=0");
         crossed pieces = cross(graph, 0.4, "stream.subgraph=512 stream.kcore=peel stream.high_degree=32");

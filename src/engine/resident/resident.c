@@ -48,9 +48,9 @@ const td_setting td_resident_settings[] = {
     [SET_SINKS] = {"sinks", TD_SETTING_CHOICE, 0, 0, 0, "now|defer",
                    "bfs, sssp: vertices without out-edges receive in every iteration, or once at the end, along a copy "
                    "of the lists divided by where edges lead"},
-    [SET_BATCH] = {"batch", TD_SETTING_CHOICE, 1, 0, 0, "bits|single",
+    [SET_BATCH] = {"batch", TD_SETTING_CHOICE, 0, 0, 0, "bits|single",
                    "bfs from many sources ({sources}). bits: up to 64 at once, a bit each; single: one after another"},
-    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, TD_CORES_ROUNDS, 0, 0, "rounds|peel|histogram|auto",
+    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, TD_CORES_AUTO, 0, 0, "rounds|peel|histogram|auto",
                    "kcore: rounds: a launch for every level, then rounds; peel: all levels in one launch; histogram: "
                    "bounds that fall, with a histogram of every vertex's neighbours; auto: chosen by the graph"},
     [SET_WINDOW] = {"window", TD_SETTING_WHOLE, TD_CORE_WINDOW, 1, 1 << 20, NULL,
@@ -91,11 +91,11 @@ static bool is_of_peel(const char *setting) { return strcmp(setting, "window") =
 /* Replicated accumulators are those of shards. */
 static bool applies(const td_settings *settings, const char *setting)
 {
-    double gather = 1, kcore = TD_CORES_ROUNDS;
+    double gather = 1, kcore = TD_CORES_AUTO;
     (void)td_settings_number(settings, "resident", td_resident_settings, "gather", &gather);
     (void)td_settings_number(settings, "resident", td_resident_settings, "kcore", &kcore);
     if (is_of_peel(setting)) return kcore == TD_CORES_PEEL || kcore == TD_CORES_AUTO;
-    if (is_of_rounds(setting) && kcore != TD_CORES_ROUNDS) return false;
+    if (is_of_rounds(setting) && kcore != TD_CORES_ROUNDS && kcore != TD_CORES_AUTO) return false;
     return strcmp(setting, "replication") != 0 || gather == 1;
 }
 
@@ -103,6 +103,18 @@ static const char *when(const char *setting)
 {
     if (is_of_peel(setting)) return "resident.kcore=peel";
     return strcmp(setting, "replication") == 0 ? "resident.gather=shards" : "resident.kcore=rounds";
+}
+
+/* kcore=auto with a setting of plain rounds means them. */
+static td_cores choose_cores(const td_graph *graph, const td_run_options *options, double set)
+{
+    for (int i = 0; i < SETTINGS && set == TD_CORES_AUTO; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "resident.%s", td_resident_settings[i].name);
+        if (is_of_rounds(td_resident_settings[i].name) && td_settings_given(options->settings, name))
+            return TD_CORES_ROUNDS;
+    }
+    return td_gpu_choose_cores(graph, options, (td_cores)set);
 }
 
 /* Reads how core numbers are computed; TD_CORES_ROUNDS for other programs. */
@@ -118,7 +130,7 @@ static td_status read_cores(const td_program *program, const td_graph *graph, co
     if (set == TD_CORES_HISTOGRAM && options->checkpoint != NULL)
         return td_fail(TD_USAGE, "resident.kcore=histogram lowers bounds, from which no peeling can resume: it writes "
                                  "no {checkpoint}; resident.kcore=peel does");
-    *out = td_gpu_choose_cores(graph, options, (td_cores)set);
+    *out = choose_cores(graph, options, set);
     return TD_OK;
 }
 
@@ -417,7 +429,7 @@ static td_status estimate_resident(const td_case *of, td_plan_estimate *out)
 static double in_effect(const td_plan *plan, const td_setting *entry, double number)
 {
     bool chosen = entry == &td_resident_settings[SET_KCORE] && plan->program->cpu->schedule == TD_SCHEDULE_PEEL;
-    return chosen ? td_gpu_choose_cores(plan->graph, &plan->options, (td_cores)number) : number;
+    return chosen ? choose_cores(plan->graph, &plan->options, number) : number;
 }
 
 static const td_renamed_setting renamed[] = {{.formerly = "heavy", "high_degree"}, {0}};

@@ -45,7 +45,7 @@ static td_status read_request(request *self, const td_program *program, const td
     *self = (request){.kernels = &program->cpu[kind], .gas = info->kind == TD_KIND_GAS};
     self->changes = td_streaming_pushes_changes(program, options->mode);
     self->differences = td_streaming_pushes_differences(program, options->mode, options->settings);
-    self->peels_at_once = td_streaming_peels_at_once(program, options->settings);
+    self->peels_at_once = td_streaming_peels_at_once(program, options);
     self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;

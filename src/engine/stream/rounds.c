@@ -254,8 +254,9 @@ td_status td_streaming_peel_at_once(td_streaming_job *self)
     td_gpu_job *gpu = &self->gpu;
     uint32_t first_row = gpu->run->row_count;
     if (!self->push->readable) {
-        td_info("stream.kcore=peel: kernels on %s cannot read the lists in host memory; kcore peels level by level",
-                gpu->device->name);
+        if (td_settings_given(gpu->options->settings, "stream.kcore"))
+            td_info("stream.kcore=peel: kernels on %s cannot read the lists in host memory; kcore peels level by level",
+                    gpu->device->name);
         return td_streaming_peel(self);
     }
     TD_CHECK(td_gpu_run_cores(gpu));

@@ -11,6 +11,7 @@ enum {
     SET_LIST_ORDER, SET_DIRECTION, SET_HIGH_DEGREE, SET_SMALL, SET_DELTA, SET_SAMPLES, SET_SURVIVORS, SET_COMPRESS,
     SET_PACK, SET_ACTIVITY, SET_PREPARED, SET_KCORE, SET_NODES, SET_DUPLICATE, SETTINGS,
 };
+enum { KCORE_AUTO, KCORE_LEVELS, KCORE_PEEL };
 
 const td_setting td_streaming_settings[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase|scaph",
@@ -74,9 +75,10 @@ const td_setting td_streaming_settings[] = {
     [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, 0, 0, 0, "auto|off",
                       "lists that 'tandem prepare' has put beside the graph: auto reads them, if they are those that the "
                       "run wants, instead of the graph's own; off does not look for them"},
-    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, 0, 0, 0, "levels|peel",
+    [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, KCORE_AUTO, 0, 0, "auto|levels|peel",
                    "kcore. levels: a launch for every level, then rounds along whole lists; peel: all levels in one "
-                   "launch, along the resident prefix and, read from host memory, the rest of the lists"},
+                   "launch, along the resident prefix and, read from host memory, the rest of the lists; auto: peel, "
+                   "but levels with another variant, a number of iterations or a setting that is for levels"},
     [SET_NODES] = {"nodes", TD_SETTING_CHOICE, TD_PLACE_AUTO, 0, 0, "auto|off|interleave|home",
                    "hosts with several memory nodes. home: every subgraph is on one node, whose workers extract its "
                    "useful edges; interleave: pages of the lists are interleaved over the nodes, and any worker "
@@ -190,27 +192,36 @@ static td_status check_levels(const td_program *program, const td_run_options *o
                                     reason));
 }
 
-bool td_streaming_peels_at_once(const td_program *program, const td_settings *settings)
+/* The first given setting that is for levels: in one launch no subgraph is chosen, copied or queued. */
+static const char *given_of_levels(const td_settings *settings)
 {
-    double kcore = 0;
-    (void)td_settings_number(settings, "stream", td_streaming_settings, "kcore", &kcore);
-    return kcore == 1 && program->cpu->schedule == TD_SCHEDULE_PEEL;
+    static const char *const names[] = {"stream.rules", "stream.alpha", "stream.beta", "stream.low", "stream.levels",
+                                        "stream.compress"};
+    for (uint64_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (td_settings_given(settings, names[i])) return names[i];
+    return NULL;
 }
 
-/* In one launch no subgraph is chosen, copied or queued, and no round is counted. */
+bool td_streaming_peels_at_once(const td_program *program, const td_run_options *options)
+{
+    double kcore = KCORE_AUTO, variant = TD_STREAMING_FULL;
+    (void)td_settings_number(options->settings, "stream", td_streaming_settings, "kcore", &kcore);
+    (void)td_settings_number(options->settings, "stream", td_streaming_settings, "variant", &variant);
+    if (program->cpu->schedule != TD_SCHEDULE_PEEL || kcore == KCORE_LEVELS) return false;
+    return kcore == KCORE_PEEL || (variant == TD_STREAMING_FULL && !options->has_iterations &&
+                                   given_of_levels(options->settings) == NULL);
+}
+
 static td_status check_kcore(const td_program *program, const td_run_options *options)
 {
-    static const char *const of_levels[] = {"stream.rules", "stream.alpha", "stream.beta", "stream.low",
-                                            "stream.levels", "stream.compress"};
-    if (!td_streaming_peels_at_once(program, options->settings)) return TD_OK;
+    const char *of_levels = given_of_levels(options->settings);
+    if (!td_streaming_peels_at_once(program, options)) return TD_OK;
     if (options->has_iterations)
         return td_fail(TD_USAGE,
                        "stream.kcore=peel has no rounds that {iterations} could count; stream.kcore=levels has");
-    for (uint64_t i = 0; i < sizeof of_levels / sizeof *of_levels; i++)
-        if (td_settings_given(options->settings, of_levels[i]))
-            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing with stream.kcore=peel, which copies no "
-                                            "subgraphs; it is for stream.kcore=levels", of_levels[i]));
-    return TD_OK;
+    if (of_levels == NULL) return TD_OK;
+    return td_see("stream", td_fail(TD_USAGE, "%s changes nothing with stream.kcore=peel, which copies no subgraphs; it "
+                                    "is for stream.kcore=levels", of_levels));
 }
 
 /* A variant that would do what lbase does is refused. */
@@ -402,7 +413,7 @@ td_status td_streaming_read_settings(td_streaming_job *self)
     gpu->rounds = TD_GPU_ROUNDS;
     gpu->delta = set[SET_DELTA];
     gpu->samples = (uint32_t)set[SET_SAMPLES];
-    bool at_once = td_streaming_peels_at_once(gpu->run->program, gpu->options->settings);
+    bool at_once = td_streaming_peels_at_once(gpu->run->program, gpu->options);
     gpu->cores = at_once ? TD_CORES_PEEL : TD_CORES_ROUNDS;
     gpu->core_window = TD_CORE_WINDOW;
     gpu->core_buffer = TD_CORE_BUFFER;

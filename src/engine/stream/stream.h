@@ -201,7 +201,7 @@ static inline bool td_streaming_pushes_changes(const td_program *program, td_mod
 }
 
 /* Whether an accumulating program has active vertices, which push differences of messages. */
-bool td_streaming_peels_at_once(const td_program *program, const td_settings *settings); /* stream.kcore=peel */
+bool td_streaming_peels_at_once(const td_program *program, const td_run_options *options); /* stream.kcore */
 bool td_streaming_pushes_differences(const td_program *program, td_mode mode, const td_settings *settings);
 
 /* Why a run cannot reprocess subgraphs within an iteration; NULL if it can. */

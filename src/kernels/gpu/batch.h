@@ -12,6 +12,7 @@ typedef struct push_round {
     bool defers;
     const td_gpu_fragments *fragments; /* several GPUs: the vertices that this one owns; 0, known to the compiler, in
                                         * loops of one GPU, whose inner code has no room for the question */
+    bool lean;                /* td_push_args.lean, likewise */
 #if PROGRAM_PEELS
     const td_cores_args *cores; /* core numbers (cores.h), and what they push: known to the compiler like fragments */
     uint32_t cores_push, taken_vertices;

@@ -158,7 +158,7 @@ TD_DEVICE push_round common_round(const td_joint_args *a, uint32_t slot, uint32_
     const td_joint_peer *first = &a->peer[0];
     uint32_t odd = number & 1u;
     td_gpu_slot *here = &first->control->slot[slot % TD_GPU_SLOTS], *next = &first->control->slot[(slot + 1) % TD_GPU_SLOTS];
-    push_round r = {first->queue[odd], first->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0 PUSH_NO_CORES};
+    push_round r = {first->queue[odd], first->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0, a->lean PUSH_NO_CORES};
     if (!a->state.first_hit) {
         r.map = first->map[odd];
         r.next_map = first->map[1 - odd];

@@ -173,7 +173,7 @@ TD_DEVICE bool stays(const td_cores_args *a, const push_round *r, uint32_t count
 
 TD_DEVICE push_round cores_round(const td_cores_args *a, uint32_t slot, uint32_t number, uint32_t pushes)
 {
-    push_round r = round_of(&a->loop, slot, number);
+    push_round r = round_of(&a->loop, slot, number, false);
     if (td_global_thread() == 0) clear_slot(&a->loop.push.state.control->slot[(slot + 2) % TD_GPU_SLOTS]);
     r.map = r.next_map = 0; /* a vertex is queued once, by the atomic that crosses its limit */
     r.cores = a;
@@ -261,8 +261,12 @@ TD_DENSE_KERNEL(cores_histogram, td_cores_args, TD_GPU_CLUSTER_THREADS, PUSH_BLO
     const td_context c = kernel_context(&a.loop.push.state);
     td_gpu_control *control = a.loop.push.state.control;
     uint32_t slot = control->at, round = 0;
-    uint32_t count = a.builds ? a.loop.push.state.vertices : TD_LOAD(&control->slot[slot].count);
-    if (a.builds) begin_falling(&a);
+    uint32_t count = TD_LOAD(&control->slot[slot].count); /* in both cases: nvcc 13 merges the two loads of a choice
+                                                           * between a parameter and memory, and reads address 0 */
+    if (a.builds) {
+        count = a.loop.push.state.vertices;
+        begin_falling(&a);
+    }
     for (bool more = true; more; slot++, round++) {
         push_round r = cores_round(&a, slot, round, CORES_FALLS);
         if (!a.builds || round > 0) {

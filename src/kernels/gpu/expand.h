@@ -27,9 +27,11 @@ TD_DEVICE push_task take_task(const td_push_args *a, push_round *r, uint32_t i, 
     task.begin = part.begin;
     task.degree = (uint32_t)(part.end - part.begin);
     task.message = message_from(a, r, u);
-    r->taken_edges += task.degree;
 #if PROGRAM_PEELS
+    r->taken_edges += task.degree;
     r->taken_vertices++;
+#else
+    if (r->lean) r->next_edges += task.degree; /* one counter for both: `levels` has no register left */
 #endif
     if (task.degree < a->high_degree) return task;
     cut_vertex(a->pieces, &r->now->pieces, u, task.degree, TD_GPU_PIECE);

@@ -78,7 +78,8 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(pull_hit), KERNEL(pull_late),
 #endif
 #if PROGRAM_FUSED
-    KERNEL(levels), KERNEL(levels_otherwise), KERNEL(find_parents), KERNEL(push_fragment), KERNEL(push_fragment_pieces),
+    KERNEL(levels), KERNEL(levels_lean), KERNEL(levels_otherwise), KERNEL(find_parents), KERNEL(push_fragment),
+    KERNEL(push_fragment_pieces),
 #endif
 #if PROGRAM_FUSED || PROGRAM_PROPORTIONAL
     KERNEL(push_part), KERNEL(push_part_pieces), KERNEL(push_extracted),
@@ -93,7 +94,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(take_frontier), KERNEL(push_queue), KERNEL(list_changed),
 #endif
 #if PROGRAM_HAS_PRIORITY
-    KERNEL(priorities), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),
+    KERNEL(priorities), KERNEL(priorities_lean), KERNEL(priorities_otherwise), KERNEL(list_far), KERNEL(far_lowest), KERNEL(far_split),
 #endif
 #if PROGRAM_PEELS
     KERNEL(peel), KERNEL(fill_left), KERNEL(cores_peel), KERNEL(cores_peel_parts),

@@ -60,7 +60,8 @@ TD_KERNEL(path_rounds, td_path_rounds_args)
     double least = s.least, updates = 0;
     if (s.hubs != 0) path_clear_proxies(&proxies[td_warp()], &c);
     while (at < a.end_range && !left) {
-        const td_path_range range = a.ranges != 0 ? a.ranges[at] : a.range;
+        td_path_range range = a.range; /* no choice between a parameter and memory: see cores_histogram */
+        if (a.ranges != 0) range = a.ranges[at];
         const uint32_t *list = a.of.list != 0 ? a.of.list + range.first_member : 0;
         td_path_slot *slot = &loop->slot[walks % TD_PATH_RING];
         path_turn(loop, walks++);

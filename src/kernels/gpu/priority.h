@@ -52,7 +52,7 @@ TD_DEVICE void deal_out(const td_loop_args *a, const td_context *c, push_round *
     TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
     uint32_t lowest = TD_LOAD(&control->far_lowest), fresh = lowest == 0xffffffffu ? *bound : lowest;
     split_far(&a->push, c, r, a->far, *at, count, *bound, fresh);
-    if (!a->push.lean) warp_add_u64(&r->next->edges, r->next_edges);
+    if (!r->lean) warp_add_u64(&r->next->edges, r->next_edges);
     TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
     if (td_global_thread() == 0) {
         TD_STORE(&control->far_count[*at], 0u);
@@ -62,14 +62,14 @@ TD_DEVICE void deal_out(const td_loop_args *a, const td_context *c, push_round *
     *bound = fresh;
 }
 
-TD_DEVICE void run_priorities(const td_loop_args *a, bool plain)
+TD_DEVICE void run_priorities(const td_loop_args *a, bool plain, bool lean)
 {
     td_context c = kernel_context(&a->push.state);
     td_gpu_control *control = a->push.state.control;
     uint32_t slot = control->at, round = 0, far_at = control->far_at, bound = control->bound;
     uint32_t count = TD_LOAD(&control->slot[slot].count);
     for (bool more = true; more; slot++, round++) {
-        push_round r = round_of(a, slot, round);
+        push_round r = round_of(a, slot, round, lean);
         r.bound = bound;
         r.far = a->far[far_at];
         r.defers = true;
@@ -83,7 +83,7 @@ TD_DEVICE void run_priorities(const td_loop_args *a, bool plain)
         }
         bool any = TD_LOAD(&control->far_count[far_at]) > 0;
         more = close_round(a, &r, split, any, &count);
-        if (!more && a->push.lean) count_ahead(a, &r);
+        if (!more && lean) count_ahead(a, &r);
     }
     if (td_global_thread() == 0) {
         control->rounds = round;
@@ -93,5 +93,6 @@ TD_DEVICE void run_priorities(const td_loop_args *a, bool plain)
     }
 }
 
-TD_DENSE_KERNEL(priorities, td_loop_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_priorities(&a, true); }
-TD_KERNEL(priorities_otherwise, td_loop_args) { run_priorities(&a, false); }
+TD_DENSE_KERNEL(priorities, td_loop_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_priorities(&a, true, false); }
+TD_DENSE_KERNEL(priorities_lean, td_loop_args, TD_GPU_CLUSTER_THREADS, 1) { run_priorities(&a, true, true); }
+TD_KERNEL(priorities_otherwise, td_loop_args) { run_priorities(&a, false, a.push.lean); }

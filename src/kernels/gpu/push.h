@@ -30,7 +30,7 @@ TD_DEVICE program_value swap_in(program_value *value, const td_context *c, uint3
 TD_DEVICE void expect(const td_push_args *a, push_round *r, uint32_t v)
 {
     if (r->fragments != 0) return; /* v may have its list on another GPU */
-    if (a->lean) TD_PREFETCH(&a->list.offsets[v]);
+    if (r->lean) TD_PREFETCH(&a->list.offsets[v]);
     else r->next_edges += degree_in(a->state.push_offsets, v);
 }
 
@@ -66,16 +66,13 @@ TD_DEVICE void fill_places(const push_places *places, uint32_t by, uint32_t *lis
 
 /* Relaxes the edges of a batch, whose target words are `words`; `changed`: the targets that become active. Every step
  * covers the whole batch, so that the atomics overlap. */
-TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const td_gpu_fragments *fragments,
-                           const push_batch *batch, const uint32_t *words, const uint32_t *targets, bool *changed,
+TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const push_round *r, const push_batch *batch, const uint32_t *words, const uint32_t *targets, bool *changed,
                            program_value *fresh)
 {
     program_value *values = (program_value *)a->state.values, old[PUSH_BATCH];
     program_accum sum[PUSH_BATCH];
 #if PROGRAM_SUM != TD_SUM_MIN
     bool sent[PUSH_BATCH];
-#else
-    (void)fragments;
 #endif
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++)
@@ -84,7 +81,7 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const td_
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) /* a read first saves most atomics; lean rounds have too few to gain */
         if (batch->is[k])
-            old[k] = PROGRAM_SUM == TD_SUM_MIN && a->lean ? program_zero(c) : TD_PEEK(&values[targets[k]]);
+            old[k] = PROGRAM_SUM == TD_SUM_MIN && r->lean ? program_zero(c) : TD_PEEK(&values[targets[k]]);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         changed[k] = false;
@@ -94,7 +91,7 @@ TD_DEVICE void relax_batch(const td_push_args *a, const td_context *c, const td_
         changed[k] = program_activates(c, fresh[k], old[k]);
         if (changed[k]) old[k] = TD_MIN(&values[targets[k]], fresh[k]);
 #else
-        sent[k] = !is_owned(fragments, targets[k]);
+        sent[k] = !is_owned(r->fragments, targets[k]);
         if (sent[k]) accumulate((program_accum *)a->sums + targets[k], sum[k]);
         else fresh[k] = swap_in(&values[targets[k]], c, targets[k], sum[k], &old[k]);
         changed[k] = true;
@@ -147,7 +144,7 @@ TD_DEVICE void push_edges(const td_push_args *a, const td_context *c, push_round
     for (int k = 0; k < PUSH_BATCH; k++) words[k] = batch->is[k] ? TD_READ_ONCE(&a->list.targets[batch->edge[k]]) : 0;
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) targets[k] = end_of(&a->state, words[k]);
-    relax_batch(a, c, r->fragments, batch, words, targets, queued, fresh);
+    relax_batch(a, c, r, batch, words, targets, queued, fresh);
     TD_UNROLL
     for (int k = 0; k < PUSH_BATCH; k++) {
         deferred[k] = false;
@@ -184,12 +181,12 @@ TD_DEVICE void clear_slot(td_gpu_slot *slot)
 #endif
 }
 
-TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t number)
+TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t number, bool lean)
 {
     td_gpu_slot *slots = a->push.state.control->slot;
     uint32_t odd = number & 1u;
     td_gpu_slot *here = &slots[slot % TD_GPU_SLOTS], *next = &slots[(slot + 1) % TD_GPU_SLOTS];
-    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0 PUSH_NO_CORES};
+    push_round r = {a->queue[odd], a->queue[1 - odd], 0, 0, here, next, 0, 0, number, 0, 0, 0, false, 0, lean PUSH_NO_CORES};
     if (!a->push.state.first_hit) {
         r.map = odd ? a->push.state.next_active : a->push.state.active;
         r.next_map = odd ? a->push.state.active : a->push.state.next_active;
@@ -197,11 +194,14 @@ TD_DEVICE push_round round_of(const td_loop_args *a, uint32_t slot, uint32_t num
     return r;
 }
 
+/* The edges of a lean round, which fit 32 bits. */
+TD_DEVICE uint32_t edges_taken(const push_round *r) { return PROGRAM_PEELS ? r->taken_edges : (uint32_t)r->next_edges; }
+
 /* Pushes along the edges of a frontier of `count` vertices; afterwards all blocks see the next frontier. */
 TD_DEVICE void run_round(const td_loop_args *a, const td_context *c, push_round *r, uint32_t count, bool plain)
 {
     expand(a, c, r, count, plain);
-    if (a->push.lean) warp_add_u32(&a->push.state.control->rows[r->number].edges, r->taken_edges);
+    if (r->lean) warp_add_u32(&a->push.state.control->rows[r->number].edges, edges_taken(r));
     else warp_add_u64(&r->next->edges, r->next_edges);
     TD_GRID_BARRIER(a->cluster, &a->push.state.control->barrier);
     uint32_t pieces = a->has_high_degree ? TD_LOAD(&r->now->pieces) : 0;
@@ -217,10 +217,10 @@ TD_DEVICE void run_round(const td_loop_args *a, const td_context *c, push_round 
 TD_DEVICE bool close_round(const td_loop_args *a, const push_round *r, bool split, bool any, uint32_t *count)
 {
     *count = TD_LOAD(&r->next->count);
-    uint64_t edges = a->push.lean ? (uint64_t)*count * a->mean_degree : TD_LOAD(&r->next->edges);
+    uint64_t edges = r->lean ? (uint64_t)*count * a->mean_degree : TD_LOAD(&r->next->edges);
     if (td_global_thread() == 0) {
         td_gpu_row *row = &a->push.state.control->rows[r->number];
-        if (!a->push.lean) row->edges = edges;
+        if (!r->lean) row->edges = edges;
         row->vertices = *count;
         row->split = split;
     }
@@ -239,18 +239,18 @@ TD_DEVICE void count_ahead(const td_loop_args *a, const push_round *r)
     warp_add_u64(&a->push.state.control->left_edges, edges);
 }
 
-TD_DEVICE void run_levels(const td_loop_args *a, bool plain)
+TD_DEVICE void run_levels(const td_loop_args *a, bool plain, bool lean)
 {
     td_context c = kernel_context(&a->push.state);
     td_gpu_control *control = a->push.state.control;
     uint32_t slot = control->at, round = 0, count = TD_LOAD(&control->slot[slot].count);
     for (bool more = true; more; slot++, round++) {
-        push_round r = round_of(a, slot, round);
+        push_round r = round_of(a, slot, round, lean);
         c.iteration = a->push.state.context.iteration + round;
         if (td_global_thread() == 0) clear_slot(&control->slot[(slot + 2) % TD_GPU_SLOTS]);
         run_round(a, &c, &r, count, plain);
         more = close_round(a, &r, false, false, &count);
-        if (!more && a->push.lean) count_ahead(a, &r);
+        if (!more && lean) count_ahead(a, &r);
     }
     if (td_global_thread() == 0) {
         control->rounds = round;
@@ -258,6 +258,8 @@ TD_DEVICE void run_levels(const td_loop_args *a, bool plain)
     }
 }
 
-/* With resident.balance=warp, and with the other ways. */
-TD_DENSE_KERNEL(levels, td_loop_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_levels(&a, true); }
-TD_KERNEL(levels_otherwise, td_loop_args) { run_levels(&a, false); }
+/* With resident.balance=warp, and with the other ways. Rounds of lean loops are short, and what a thread spills is read
+ * from the L2 cache after every barrier of the grid: they take more registers instead, and fewer blocks. */
+TD_DENSE_KERNEL(levels, td_loop_args, TD_GPU_CLUSTER_THREADS, PUSH_BLOCKS) { run_levels(&a, true, false); }
+TD_DENSE_KERNEL(levels_lean, td_loop_args, TD_GPU_CLUSTER_THREADS, 1) { run_levels(&a, true, true); }
+TD_KERNEL(levels_otherwise, td_loop_args) { run_levels(&a, false, a.push.lean); }

@@ -7,7 +7,7 @@ TD_DEVICE push_round stream_round(const td_push_args *a, uint32_t bound, const t
 {
     td_gpu_slot *slots = a->state.control->slot;
     push_round r = {0, 0, 0, a->state.next_active, &slots[0], &slots[1], 0, 0, 0, bound, 0, a->state.control->far_count,
-                    a->far_map != 0, fragments PUSH_NO_CORES};
+                    a->far_map != 0, fragments, a->lean PUSH_NO_CORES};
     return r;
 }
 

@@ -31,6 +31,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(pull_hit, td_hit_args);
     TD_GPU_KERNEL(pull_late, td_hit_args);
     TD_GPU_KERNEL(levels, td_loop_args);
+    TD_GPU_KERNEL(levels_lean, td_loop_args);
     TD_GPU_KERNEL(levels_otherwise, td_loop_args);
     TD_GPU_KERNEL(find_parents, td_parents_args);
     TD_GPU_KERNEL(push_fragment, td_push_part_args); /* with args.push.fragments */
@@ -47,6 +48,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(push_queue, td_push_queue_args);
     TD_GPU_KERNEL(list_changed, td_exchange_args);
     TD_GPU_KERNEL(priorities, td_loop_args);
+    TD_GPU_KERNEL(priorities_lean, td_loop_args);
     TD_GPU_KERNEL(priorities_otherwise, td_loop_args);
     TD_GPU_KERNEL(list_far, td_far_args);
     TD_GPU_KERNEL(far_lowest, td_far_args);
