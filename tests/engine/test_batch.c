@@ -33,7 +33,7 @@ TEST(levels_of_a_batch_on_a_gpu_are_those_of_single_runs)
         {"bfs", "resident", "emu", {"resident.batch=bits"}},
         {"bfs", "resident", "emu", {"resident.batch=bits", "resident.direction=push", "resident.high_degree=32"}},
         {"bfs", "resident", "emu", {"resident.batch=bits", "resident.direction=pull"}},
-        {"bfs", "resident", "emu@unchecked", {NULL}},
+        {"bfs", "resident", "emu@unchecked", {"resident.batch=single"}},
         {"sssp", "stream", "emu@unchecked", {NULL}},
         {"bfs", "hybrid", NULL, {NULL}},
     };

@@ -10,6 +10,7 @@
 #include "run/sinks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
