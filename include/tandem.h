@@ -832,6 +832,10 @@ TD_API td_status td_session_run(td_session *session, const td_graph *graph, cons
 TD_API td_status td_plan_run(td_session *session, td_plan *plan, td_result **out); /* the session that planned it */
 TD_API void td_result_destroy(td_result *result); /* NULL is fine */
 
+/* After a run: makes the layout that it would have read, if its engine's setting `prepared` is `make`, or `auto` and
+ * earlier runs of other processes say that it pays. TD_NOT_FOUND with the reason: none is made. `out` may be NULL. */
+TD_API td_status td_plan_prepare(td_session *session, const td_plan *plan, td_prepared *out);
+
 /* Batches: one plan, runs from many sources (td_request.sources). Searches may share work: bfs on the engines cpu and
  * resident can process up to 64 sources at once, a bit each (cpu.batch, resident.batch). Plan and session must outlive
  * the batch. */

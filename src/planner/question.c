@@ -95,10 +95,12 @@ static void find_rounds(td_question *self, const td_graph *lists_of)
         self->past_count = td_history_find(self->shape.build_id, td_rates_machine(threads_of(options)),
                                            of->program->info->name, self->past, TD_MOST_PAST);
     for (int i = 0; i < self->past_count && self->of.rounds == 0; i++) self->of.rounds = self->past[i].iterations;
-    bool matters = work == TD_WORKLOAD_SEARCH || work == TD_WORKLOAD_DISTANCE || work == TD_WORKLOAD_SPREAD;
+    bool peels = work == TD_WORKLOAD_PEEL;
+    bool matters = work == TD_WORKLOAD_SEARCH || work == TD_WORKLOAD_DISTANCE || work == TD_WORKLOAD_SPREAD || peels;
     if (self->of.rounds > 0 || !matters || lists_of == NULL) return;
     bool known = options->has_source && self->graph != NULL;
     self->of.rounds = td_probe_rounds(lists_of, known ? options->source : TD_NO_VERTEX);
+    if (peels) self->of.rounds /= 2; /* a grid is peeled from all of its borders */
     self->probed = self->of.rounds > 0;
 }
 

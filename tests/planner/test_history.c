@@ -1,6 +1,8 @@
 /* The history of measured runs: bounded, safe against damage and forgery, and against processes that write at once. */
 #include "planner/history.h"
 #include "base/hash.h"
+#include "planner/layouts.h"
+#include "store/sidecar.h"
 #include "test.h"
 
 #include <sys/stat.h>
@@ -43,6 +45,55 @@ TEST(a_run_is_found_again_for_its_graph_machine_and_program)
     CHECK_EQ(td_history_find(7, 9, "bfs", found, 16), 0); /* another machine */
     CHECK_EQ(td_history_find(7, 8, "wcc", found, 16), 0);
     CHECK_EQ(td_history_find(0, 8, "bfs", found, 16), 0); /* of no file */
+}
+
+/* A layout beside the graph. */
+
+TEST(runs_that_prepared_for_themselves_are_counted)
+{
+    td_past one = sample;
+    double most = 1;
+    (void)begin("prepares");
+    CHECK_EQ(td_history_prepares(&sample, &most), 0);
+    CHECK(most == 0);
+    static const double seconds[] = {2, 0.01, 2.5, 1.4, 0.02}; /* the short ones found the layout in their process */
+    for (int i = 0; i < 5; i++) {
+        one.prepare = seconds[i];
+        td_history_add(&one);
+    }
+    one.how = 1; /* other settings, another engine, another graph */
+    td_history_add(&one);
+    one = sample;
+    snprintf(one.engine, sizeof one.engine, "stream");
+    td_history_add(&one);
+    one = sample;
+    one.build_id++;
+    td_history_add(&one);
+    CHECK_EQ(td_history_prepares(&sample, &most), 3);
+    CHECK(most == 2.5);
+}
+
+/* Figures of machine B: sssp on stream and bfs on coop, k25 with a quarter of its edges on the GPU. */
+TEST(a_layout_pays_after_some_runs)
+{
+    td_layout_costs stream = {.prepare = 1.99, .load = 0.41, .bytes = 4.2e9, .slower = 1};
+    td_layout_costs coop = {.prepare = 7.6, .load = 0.54, .bytes = 4.2e9, .slower = 1};
+    int stream_runs = 0, coop_runs = 0;
+    while (!td_layout_pays(&stream)) stream.runs = ++stream_runs;
+    while (!td_layout_pays(&coop)) coop.runs = ++coop_runs;
+    CHECK(stream_runs >= 4 && stream_runs <= 8);
+    CHECK_EQ(coop_runs, 2);
+    stream.runs = 1e6;
+    stream.prepare = 0.5; /* what reading the layout takes, too */
+    CHECK(!td_layout_pays(&stream));
+}
+
+TEST(a_layout_needs_room_beside_the_graph)
+{
+    const char *graph = test_path("g.tg");
+    CHECK(td_sidecar_has_room(graph, 1 << 20));
+    CHECK(!td_sidecar_has_room(graph, UINT64_MAX / 4));
+    CHECK(!td_sidecar_has_room(test_path("absent/g.tg"), 1));
 }
 
 TEST(the_newest_run_of_an_engine_counts)
