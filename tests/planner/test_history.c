@@ -61,14 +61,16 @@ TEST(runs_that_prepared_for_themselves_are_counted)
         one.prepare = seconds[i];
         td_history_add(&one);
     }
-    one.how = 1; /* other settings, another engine, another graph */
-    td_history_add(&one);
-    one = sample;
-    snprintf(one.engine, sizeof one.engine, "stream");
-    td_history_add(&one);
-    one = sample;
-    one.build_id++;
-    td_history_add(&one);
+    for (int other = 0; other < 5; other++) { /* settings, engine, graph, program, machine */
+        one = sample;
+        one.prepare = 3;
+        one.how += other == 0;
+        one.build_id += other == 2;
+        one.machine += other == 4;
+        if (other == 1) snprintf(one.engine, sizeof one.engine, "stream");
+        if (other == 3) snprintf(one.program, sizeof one.program, "wcc");
+        td_history_add(&one);
+    }
     CHECK_EQ(td_history_prepares(&sample, &most), 3);
     CHECK(most == 2.5);
 }
