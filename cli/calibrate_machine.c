@@ -96,7 +96,8 @@ static td_status divide_work(machine *m, td_workload work, double seconds, td_wo
 {
     figures grid;
     TD_CHECK(run_program(m, typical[work], m->grid, &grid));
-    double n = m->graph->vertices, e = (double)m->graph->edges, few_n = m->grid->vertices, few_e = (double)m->grid->edges;
+    double n = m->graph->vertices, e = (double)m->graph->edges;
+    double few_n = m->grid->vertices, few_e = (double)m->grid->edges;
     double edge = at_least_zero((seconds * few_n - grid.processing * n) / (e * few_n - few_e * n));
     rate->edge = edge < seconds / e ? edge : seconds / e;
     rate->vertex = (seconds - rate->edge * e) / n;

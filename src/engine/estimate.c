@@ -45,8 +45,8 @@ double td_case_edges(const td_case *self)
  * directions of every edge settle sooner, on random ones soonest (docs/lab/answer.md). */
 static const double SETTLES_DIRECTED = 0.7, SETTLES_SYMMETRIC = 0.22;
 
-/* Without a limit, and without an earlier run (`rounds`), the tolerance decides; a program without one ends by itself or
- * after its default. */
+/* Without a limit, and without an earlier run (`rounds`), the tolerance decides; a program without one ends by itself
+ * or after its default. */
 double td_case_passes(const td_case *self)
 {
     const td_program_info *info = self->program->info;

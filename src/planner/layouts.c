@@ -27,8 +27,8 @@ static double wish_of(const td_plan *plan)
     const td_engine *engine = plan->engine;
     bool possible = engine->make_layout != NULL && plan->prepared_count == 0 && plan->graph->build_id != 0 &&
                     plan->graph->name != NULL;
-    if (possible && td_settings_number(plan->options.settings, engine->name, engine->settings, "prepared", &wish) != TD_OK)
-        wish = TD_PREPARED_OFF;
+    if (!possible) return wish;
+    (void)td_settings_number(plan->options.settings, engine->name, engine->settings, "prepared", &wish);
     return wish;
 }
 

@@ -112,7 +112,7 @@ for i in 1 2 3; do TANDEM_HISTORY=all succeeds $(sssp_words auto); done
 if [ -e e.tg.stream-out-light-packed ]; then bad 'auto made a layout for an emulated GPU'; else good; fi
 succeeds $(sssp_words read)
 if [ -e e.tg.stream-out-light-packed ]; then bad 'read made a layout'; else good; fi
-out=$(trap '' XFSZ; ulimit -f 4; timeout 240 "$TANDEM" $(sssp_words make) 2>&1) || bad "a full disk failed the run: $out"
+out=$(trap '' XFSZ; ulimit -f 4; timeout 240 "$TANDEM" $(sssp_words make) 2>&1) || bad "a full disk: $out"
 contains_all "$out" 'a full disk' 'vertices reached' 'no layout was prepared for later runs: '
 if ls e.tg.stream-out-light-packed* >/dev/null 2>&1; then bad 'half a layout is left'; else good; fi
 succeeds $(sssp_words make)

@@ -127,7 +127,8 @@ TEST(damaged_lists_are_refused_by_every_way_of_checking)
         damage(path, &info.sections[TD_SECTION_OUT_TARGETS]);
         td_gpu_upload_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
         CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
-        CHECK_STATUS(try_run(&run, "bfs", mapped, options_for(engine, mapped, "bfs"), copied(engine, "bfs")), TD_CORRUPT);
+        td_run_options options = options_for(engine, mapped, "bfs");
+        CHECK_STATUS(try_run(&run, "bfs", mapped, options, copied(engine, "bfs")), TD_CORRUPT);
         CHECK_CONTAINS(td_last_message(), "of its out targets");
         td_gpu_upload_limits(0, 0);
         td_graph_destroy(mapped);

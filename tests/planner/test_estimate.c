@@ -307,7 +307,8 @@ TEST(rounds_follow_from_the_kind_of_work)
 TEST(symmetric_graphs_are_expected_to_settle_sooner)
 {
     td_run_options options = {0};
-    td_case of = {.program = td_program_named("pagerank"), .graph = &k25, .options = &options, .rates = &td_rates_default};
+    td_case of = {.program = td_program_named("pagerank"), .graph = &k25, .options = &options,
+                  .rates = &td_rates_default};
     double symmetric = td_case_passes(&of);
     of.graph = &web;
     double directed = td_case_passes(&of);

@@ -43,7 +43,7 @@ static bool is_prepared(const td_case *of)
     return td_prepared_has(of->graph, &td_coop_engine, of->program, of->options);
 }
 
-/* Reading a split that lies beside the graph, cutting and pinning it, over loading as many bytes (docs/lab/answer.md). */
+/* Reading a split beside the graph, cutting and pinning it, over loading as many bytes (docs/lab/answer.md). */
 static const double PREPARED = 4.4;
 
 /* What goes to the GPU is counted as if all edges did, so that more room on the GPU is never worse. */
