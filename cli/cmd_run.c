@@ -278,7 +278,7 @@ static td_status load(job *self)
     TD_CHECK(set_limit(self));
     bool limited = self->settings->build.common.memory > 0; /* then every page counts: the plan's estimates serve */
     if (!limited &&
-        td_file_estimate(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
+        td_file_expect(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
         self->report.expected = self->expected;
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
     end(&self->report.load);

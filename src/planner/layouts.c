@@ -6,9 +6,10 @@
 #include "planner/choose.h"
 #include "planner/history.h"
 #include "planner/plan.h"
+#include "planner/rates.h"
 #include "store/sidecar.h"
 
-#include <string.h>
+#include <stdio.h>
 
 /* Bytes per second of machine B: writing a layout, and reading one, with pinning (docs/lab/answer.md). */
 static const double WRITE = 1.2e9, READ = 3.3e9;
@@ -33,7 +34,7 @@ static double wish_of(const td_plan *plan)
 }
 
 /* By the history of runs like this one. An emulated GPU's times say nothing. */
-static td_status check_cost(const td_plan *plan)
+td_status td_plan_check_layout(const td_plan *plan)
 {
     const td_graph *graph = plan->graph;
     const td_run_options *options = &plan->options;
@@ -61,7 +62,7 @@ td_status td_plan_make_layout(const td_plan *plan, td_prepared_file *out)
     double wish = wish_of(plan);
     if (wish != TD_PREPARED_AUTO && wish != TD_PREPARED_MAKE)
         return td_fail(TD_NOT_FOUND, "no layout is to be made for runs like this one");
-    if (wish == TD_PREPARED_AUTO) TD_CHECK(check_cost(plan));
+    if (wish == TD_PREPARED_AUTO) TD_CHECK(td_plan_check_layout(plan));
     td_cache_release_layouts(plan->options.cache); /* the lists that the run has made are as large as the new ones */
     return plan->engine->make_layout(plan->program, plan->graph, &plan->options, out);
 }

@@ -14,6 +14,9 @@ typedef struct td_layout_costs {
 } td_layout_costs;
 bool td_layout_pays(const td_layout_costs *costs);
 
+/* Whether a layout pays for runs like the plan's, by their history; TD_NOT_FOUND with the reason: it does not. */
+td_status td_plan_check_layout(const td_plan *plan);
+
 /* Makes the layout that runs of the plan would read, if the setting `prepared` of its engine asks for it, or leaves it
  * to the cost and it pays. TD_NOT_FOUND with the reason: none is made. */
 td_status td_plan_make_layout(const td_plan *plan, td_prepared_file *out);

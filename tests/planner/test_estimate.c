@@ -200,6 +200,19 @@ TEST(a_graph_in_memory_is_not_loaded_again)
     CHECK(row_of(&s, "cpu")->load > 0 && row_of(&s, "resident")->load == 0);
 }
 
+/* The driver is not started for a question that is answered without it. */
+TEST(the_memory_of_a_gpu_is_not_asked_for_before_it_matters)
+{
+    td_question question;
+    td_run_options options = {0}, limited = {.gpu_memory = 1 << 20}, named = {.devices = "emu"};
+    td_question_of_graph(&question, td_program_named("bfs"), &k20, &options, host);
+    CHECK(question.ask_cuda && !question.of.gpu && question.of.gpu_room == UINT64_MAX);
+    td_question_of_graph(&question, td_program_named("bfs"), &k20, &limited, host);
+    CHECK_EQ(question.of.gpu_room, 1 << 20);
+    td_question_of_graph(&question, td_program_named("bfs"), &k20, &named, host);
+    CHECK(!question.ask_cuda && question.of.gpu);
+}
+
 /* Little work asks for no GPU, and a named one is used without the CPU. */
 TEST(little_work_opens_no_gpu)
 {

@@ -1,7 +1,9 @@
 /* The history of measured runs: bounded, safe against damage and forgery, and against processes that write at once. */
 #include "planner/history.h"
 #include "base/hash.h"
+#include "planner/choose.h"
 #include "planner/layouts.h"
+#include "planner/rates.h"
 #include "store/sidecar.h"
 #include "test.h"
 
@@ -88,6 +90,33 @@ TEST(a_layout_pays_after_some_runs)
     stream.runs = 1e6;
     stream.prepare = 0.5; /* what reading the layout takes, too */
     CHECK(!td_layout_pays(&stream));
+}
+
+/* A plan whose engine reads layouts, on a graph with a history. */
+TEST(the_history_of_a_plan_decides_about_its_layout)
+{
+    static char name[600];
+    td_run_options options = {0};
+    (void)begin("decides");
+    snprintf(name, sizeof name, "%s", test_path("g.tg"));
+    td_graph graph = {.vertices = 1000, .edges = 2000000, .build_id = 7, .name = name, .symmetric = true};
+    td_plan plan = {.engine = &td_stream_engine, .program = td_program_named("sssp"), .graph = &graph};
+    td_past past = {.build_id = 7, .machine = td_rates_machine(1), .how = td_question_how(&options), .program = "sssp",
+                    .engine = "stream", .prepare = 0.2};
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "would not pay after 0 runs");
+    for (int i = 0; i < 3; i++) td_history_add(&past);
+    CHECK_OK(td_plan_check_layout(&plan));
+    plan.emulated_bytes = 1; /* whose times say nothing */
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    plan.emulated_bytes = 0;
+    graph.edges = 1000; /* too small for a history */
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    graph.edges = UINT64_C(1) << 42; /* more than any disk has room for */
+    past.prepare = 1e6;
+    for (int i = 0; i < 3; i++) td_history_add(&past);
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "has no room for a layout");
 }
 
 TEST(a_layout_needs_room_beside_the_graph)
