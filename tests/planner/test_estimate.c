@@ -15,6 +15,8 @@ static td_graph k25 = {.vertices = 1 << 25, .edges = 1047000000, .symmetric = tr
 static uint64_t some[1]; /* stands for an in-adjacency */
 static td_graph web = {.in = {.offsets = some}, .vertices = 20000000, .edges = 486000000, .weights = TD_WEIGHT_U8,
                        .weight_min = 1, .weight_max = 100, .ids_sorted = true};
+static td_graph u23 = {.vertices = 1 << 23, .edges = 268000000, .symmetric = true, .weights = TD_WEIGHT_U8,
+                       .weight_min = 1, .weight_max = 100, .ids_sorted = true};
 static td_graph k20 = {.vertices = 1 << 20, .edges = 31400000, .symmetric = true, .weights = TD_WEIGHT_U8,
                        .weight_min = 1, .weight_max = 100, .ids_sorted = true};
 
@@ -45,8 +47,8 @@ static const td_plan_estimate *row_of(const scene *s, const char *engine)
     return td_estimates_of(&s->answer, td_engine_named(engine));
 }
 
-/* Milliseconds of whole processes on machine B (docs/lab/answer.md and the table before it); `old` ones were measured
- * before loading and finishing were rebuilt, and decide nothing but the order of engines. */
+/* Milliseconds of whole processes on machine B (docs/lab/answer.md, which names what is missed); `loose` ones were
+ * measured before a phase of theirs was rebuilt, or are missed, and decide nothing but the order of engines. */
 enum { MOST_ENGINES = 3 };
 static const struct {
     const td_graph *graph;
@@ -55,19 +57,24 @@ static const struct {
     struct {
         const char *engine;
         double ms;
-        bool old; /* at most 1.3 times more than predicted would be now */
+        bool loose;
     } of[MOST_ENGINES];
 } measured[] = {
-    {&k25, "bfs", 0, {{"cpu", 315, true}, {"resident", 714, false}}},
-    {&k25, "sssp", 0, {{"cpu", 1534, false}, {"resident", 821, false}}},
-    {&k25, "wcc", 0, {{"cpu", 420, true}, {"resident", 719, false}}},
-    {&k25, "pagerank", 0, {{"cpu", 6496, false}, {"resident", 1288, true}}},
-    {&k25, "mst", 0, {{"cpu", 3831, false}, {"resident", 1867, true}}},
-    {&k25, "kcore", 0, {{"cpu", 2086, false}, {"resident", 2145, true}}},
-    {&k25, "sssp", 0.25, {{"cpu", 1534, false}, {"stream", 2978, false}}},
-    {&k25, "bfs", 0.25, {{"cpu", 315, true}, {"stream", 1690, true}, {"coop", 8818, false}}},
-    {&k25, "wcc", 0.25, {{"cpu", 420, true}, {"stream", 3365, true}}},
-    {&k25, "pagerank", 0.25, {{"cpu", 6496, false}, {"stream", 4036, true}, {"coop", 8814, true}}},
+    {&k25, "bfs", 0, {{"cpu", 444, true}, {"resident", 694, false}}},
+    {&k25, "sssp", 0, {{"cpu", 1608, false}, {"resident", 756, false}}},
+    {&k25, "wcc", 0, {{"cpu", 570, true}, {"resident", 676, false}}},
+    {&k25, "pagerank", 0, {{"cpu", 6538, false}, {"resident", 986, false}}},
+    {&k25, "mst", 0, {{"cpu", 3481, false}, {"resident", 1554, false}}},
+    {&k25, "kcore", 0, {{"cpu", 1928, false}, {"resident", 1766, true}}},
+    {&k25, "sssp", 0.25, {{"cpu", 1608, false}, {"stream", 2410, false}}},
+    {&k25, "bfs", 0.25, {{"cpu", 444, true}, {"stream", 1690, true}, {"coop", 7220, false}}},
+    {&k25, "wcc", 0.25, {{"cpu", 570, true}, {"stream", 3365, true}}},
+    {&k25, "pagerank", 0.25, {{"cpu", 6538, false}, {"stream", 4036, true}, {"coop", 8814, true}}},
+    {&u23, "pagerank", 0, {{"cpu", 1379, false}, {"resident", 614, false}}},
+    {&u23, "mst", 0, {{"cpu", 1201, false}, {"resident", 688, false}}},
+    {&web, "sssp", 0, {{"cpu", 1053, false}, {"resident", 617, false}}},
+    {&web, "pagerank", 0, {{"cpu", 1905, true}, {"resident", 678, false}}},
+    {&web, "mst", 0, {{"cpu", 2650, false}, {"resident", 972, false}}},
 };
 
 TEST(the_choice_is_the_best_measured_engine_and_times_are_as_predicted)
@@ -85,7 +92,7 @@ TEST(the_choice_is_the_best_measured_engine_and_times_are_as_predicted)
             double ms = measured[i].of[e].ms;
             if (row->refusal != NULL) TEST_FAIL("%s refuses %s: %s", row->engine, measured[i].program, row->refusal);
             double ratio = row->seconds * 1000 / ms;
-            if (!measured[i].of[e].old && (ratio > 1.3 || ratio < 1 / 1.3))
+            if (!measured[i].of[e].loose && (ratio > 1.3 || ratio < 1 / 1.3))
                 TEST_FAIL("%s on %s at %g: predicted %.0f ms, measured %.0f", measured[i].program, row->engine,
                           measured[i].gpu_edges, row->seconds * 1000, ms);
             if (best == 0 || ms < best) best = ms;
