@@ -89,6 +89,21 @@ static td_status measure_round(machine *m, td_workload work, td_work_rate *rate)
     return TD_OK;
 }
 
+static double at_least_zero(double value) { return value > 0 ? value : 0; }
+
+/* Work that is counted by vertices and by edges, from a graph of many edges to a vertex and one of few. */
+static td_status divide_work(machine *m, td_workload work, double seconds, td_work_rate *rate)
+{
+    figures grid;
+    TD_CHECK(run_program(m, typical[work], m->grid, &grid));
+    double n = m->graph->vertices, e = (double)m->graph->edges;
+    double few_n = m->grid->vertices, few_e = (double)m->grid->edges;
+    double edge = at_least_zero((seconds * few_n - grid.processing * n) / (e * few_n - few_e * n));
+    rate->edge = edge < seconds / e ? edge : seconds / e;
+    rate->vertex = (seconds - rate->edge * e) / n;
+    return TD_OK;
+}
+
 /* The defaults say whether a kind of work is counted by vertices or by edges, and whether rounds matter. */
 static td_status measure_work(machine *m, td_workload work, const td_work_rate *like, td_work_rate *rate, figures *out)
 {
@@ -97,10 +112,9 @@ static td_status measure_work(machine *m, td_workload work, const td_work_rate *
     double seconds = out->processing / (gather && out->iterations > 0 ? out->iterations : 1);
     *rate = (td_work_rate){.vertex = like->vertex > 0 ? seconds / m->graph->vertices : 0,
                            .edge = like->edge > 0 ? seconds / (double)m->graph->edges : 0, .round = like->round};
+    if (like->vertex > 0 && like->edge > 0) TD_CHECK(divide_work(m, work, seconds, rate));
     return like->round > 0 && !gather ? measure_round(m, work, rate) : TD_OK;
 }
-
-static double at_least_zero(double value) { return value > 0 ? value : 0; }
 
 static td_status measure_cpu(machine *m)
 {

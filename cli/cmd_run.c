@@ -278,7 +278,7 @@ static td_status load(job *self)
     TD_CHECK(set_limit(self));
     bool limited = self->settings->build.common.memory > 0; /* then every page counts: the plan's estimates serve */
     if (!limited &&
-        td_file_estimate(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
+        td_file_expect(self->session, self->path, self->program, &self->request, &self->expected) == TD_OK)
         self->report.expected = self->expected;
     TD_CHECK(td_graph_open_for(self->session, self->path, &self->opening, self->program, &self->request, &self->graph));
     end(&self->report.load);
@@ -512,6 +512,24 @@ static td_status run_batch_steps(job *self)
     return TD_OK;
 }
 
+/* A layout for the runs to come, where the setting or the history asks for one. The run has its result: what goes wrong
+ * here is a warning. */
+static void prepare_later(job *self)
+{
+    td_prepared made = {.size = sizeof made};
+    td_failure before;
+    td_failure_keep(&before);
+    td_status status = td_plan_prepare(self->session, self->plan, &made);
+    if (status == TD_OK) {
+        char size[TD_NUMBER_BYTES];
+        td_info("prepared %s for later runs: %s, made in %.3f s, written in %.3f s; 'tandem prepare %s --remove %s' "
+                "removes it", td_shown_path(made.path), td_format_size(size, made.bytes), made.make_seconds,
+                made.write_seconds, td_shown_path(self->path), made.layout);
+    } else if (status != TD_NOT_FOUND)
+        td_warn("no layout was prepared for later runs: %s", td_last_message());
+    td_failure_set(&before);
+}
+
 static td_status run_steps(job *self)
 {
     const run_settings *s = self->settings;
@@ -527,6 +545,7 @@ static td_status run_steps(job *self)
     if (s->verify && checked == TD_OK) td_info("verified: %s", self->report.claims);
     TD_CHECK(write_results(self));
     begin(&self->reporting);
+    prepare_later(self);
     TD_CHECK(open_report(self));
     TD_CHECK(write_page(self));
     TD_CHECK(write_trace(self));

@@ -813,7 +813,10 @@ TD_API const td_estimates *td_plan_estimates(const td_plan *plan); /* of the pla
 /* The same for a graph file, which is not loaded. No device is opened. */
 TD_API td_status td_file_estimate(td_session *session, const char *path, const char *program,
                                   const td_request *request, td_estimates **out);
-TD_API void td_estimates_destroy(td_estimates *estimates); /* NULL is fine; of td_file_estimate's alone */
+/* The same before a run, for its report: without advice, and without asking for a GPU unless the choice depends on it. */
+TD_API td_status td_file_expect(td_session *session, const char *path, const char *program, const td_request *request,
+                                td_estimates **out);
+TD_API void td_estimates_destroy(td_estimates *estimates); /* NULL is fine; of these two functions' alone */
 
 /* The estimate of one engine; TD_NOT_FOUND after the last one. */
 TD_API td_status td_estimates_row(const td_estimates *estimates, int row, td_plan_estimate *out);
@@ -831,6 +834,10 @@ TD_API td_status td_session_run(td_session *session, const td_graph *graph, cons
                                 const td_request *request, td_result **out);
 TD_API td_status td_plan_run(td_session *session, td_plan *plan, td_result **out); /* the session that planned it */
 TD_API void td_result_destroy(td_result *result); /* NULL is fine */
+
+/* After a run: makes the layout that it would have read, if its engine's setting `prepared` is `make`, or `auto` and
+ * earlier runs of other processes say that it pays. TD_NOT_FOUND with the reason: none is made. `out` may be NULL. */
+TD_API td_status td_plan_prepare(td_session *session, const td_plan *plan, td_prepared *out);
 
 /* Batches: one plan, runs from many sources (td_request.sources). Searches may share work: bfs on the engines cpu and
  * resident can process up to 64 sources at once, a bit each (cpu.batch, resident.batch). Plan and session must outlive
@@ -941,7 +948,7 @@ typedef struct td_report_facts {
     uint64_t load_peak, run_peak; /* bytes */
     /* Before loading, planning (with opening GPUs), the runs before the last, and the summary. */
     td_phase start, plan, earlier, summarise;
-    const td_estimates *expected; /* of td_file_estimate before loading; NULL: the plan's */
+    const td_estimates *expected; /* of td_file_expect before loading; NULL: the plan's */
 } td_report_facts;
 
 TD_API td_status td_report_json(td_session *session, const td_plan *plan, const td_result *result,

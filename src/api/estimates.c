@@ -19,8 +19,18 @@ static void choose(const td_taken *run, td_estimates *answer)
     if (!automatic) td_estimates_choose(answer, engine);
 }
 
+/* Whether the request names an engine that uses no GPU. */
+static bool names_cores(const td_taken *run)
+{
+    const char *name = run->request.engine;
+    const td_engine *engine = name != NULL && strcmp(name, "auto") != 0 ? td_engine_named(name) : NULL;
+    return engine != NULL && !engine->needs_gpu;
+}
+
+/* With `advises`: for a user, who wants to know what else there is. Otherwise CUDA is asked for a GPU only if the choice
+ * depends on it: that takes a tenth of a second. */
 static td_status estimate(td_session *session, const char *path, const char *program, const td_request *request,
-                          td_estimates **out)
+                          bool advises, td_estimates **out)
 {
     td_status status = TD_OK;
     td_taken *run = NULL;
@@ -30,8 +40,12 @@ static td_status estimate(td_session *session, const char *path, const char *pro
     TD_TRY(td_request_take(run, session, program, request));
     TD_TRY(TD_NEW(&answer, 1, "estimates"));
     TD_TRY(td_question_of_file(&question, path, run->program, &run->options));
+    if (!advises && names_cores(run)) {
+        question.ask_cuda = false;
+        question.no_gpu = "{engine} names an engine without one";
+    }
     td_question_answer(&question, answer);
-    td_question_advise(&question, answer);
+    if (advises) td_question_advise(&question, answer);
     choose(run, answer);
     *out = answer;
     answer = NULL;
@@ -41,15 +55,27 @@ done:
     return status;
 }
 
-td_status td_file_estimate(td_session *session, const char *path, const char *program, const td_request *request,
-                           td_estimates **out)
+static td_status estimate_file(td_session *session, const char *path, const char *program, const td_request *request,
+                               bool advises, td_estimates **out)
 {
     TD_CHECK(td_need(path, "the path"));
     TD_CHECK(td_need(out, "the place for the estimates"));
     TD_CHECK(td_session_enter(session));
-    td_status status = td_mapping_settle(estimate(session, path, program, request, out));
+    td_status status = td_mapping_settle(estimate(session, path, program, request, advises, out));
     td_session_leave(session);
     return status;
+}
+
+td_status td_file_estimate(td_session *session, const char *path, const char *program, const td_request *request,
+                           td_estimates **out)
+{
+    return estimate_file(session, path, program, request, true, out);
+}
+
+td_status td_file_expect(td_session *session, const char *path, const char *program, const td_request *request,
+                         td_estimates **out)
+{
+    return estimate_file(session, path, program, request, false, out);
 }
 
 void td_estimates_destroy(td_estimates *estimates) { td_free(estimates); }

@@ -153,9 +153,9 @@ static bool leaves_lists(const opening *self, const td_engine *engine)
 }
 
 /* A graph that goes to a GPU whole, which checks what it copies, stays in the file's mapping, unless memory is limited:
- * mapped pages count as the process's. So does one whose lists the run reads beside the graph, or in the file by kernels
- * that check every target (cpu/mapped.c). All others read a copy: a file that is overwritten under them would lead them
- * anywhere. */
+ * mapped pages count as the process's. So does one whose lists the run reads beside the graph, or in the file by
+ * kernels that check every target (cpu/mapped.c). All others read a copy: a file that is overwritten under them would
+ * lead them anywhere. */
 static bool maps_for_run(const opening *self)
 {
     const td_taken *run = self->run;

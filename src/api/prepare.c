@@ -6,6 +6,7 @@
 #include "base/setting.h"
 #include "engine/engine.h"
 #include "layout/paths_settings.h"
+#include "planner/layouts.h"
 #include "store/packed.h"
 
 #include <stdio.h>
@@ -190,6 +191,27 @@ td_status td_graph_prepare(td_session *session, const td_graph *graph, const cha
     TD_CHECK(td_need(name, "the layout"));
     TD_CHECK(td_session_enter(session));
     td_status status = prepare(session, graph, name, settings, &found);
+    td_session_leave(session);
+    if (status != TD_OK || out == NULL) return status;
+    return td_struct_give(out, &found, sizeof found, "td_prepared");
+}
+
+td_status td_plan_prepare(td_session *session, const td_plan *plan, td_prepared *out)
+{
+    td_prepared found = {.made = true};
+    td_prepared_file *file = NULL;
+    TD_CHECK(td_need(plan, "the plan"));
+    TD_CHECK(td_session_enter(session));
+    td_status status = TD_NEW_ZEROED(&file, 1, "layout");
+    if (status == TD_OK) status = td_plan_make_layout(plan, file);
+    if (status == TD_OK && !file->made) status = td_fail(TD_NOT_FOUND, "%s is there already", file->layout);
+    if (status == TD_OK) {
+        snprintf(found.path, sizeof found.path, "%s", file->path);
+        found.make_seconds = file->make_seconds;
+        found.write_seconds = file->write_seconds;
+        status = complete(&found, plan->graph, file->layout);
+    }
+    td_free(file);
     td_session_leave(session);
     if (status != TD_OK || out == NULL) return status;
     return td_struct_give(out, &found, sizeof found, "td_prepared");

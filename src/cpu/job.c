@@ -46,8 +46,8 @@ const td_setting td_cpu_settings[] = {
                        "components (Filter-Kruskal)"},
     [SET_LISTS] = {"lists", TD_SETTING_CHOICE, TD_CPU_LISTS_AUTO, 0, 0, "auto|mapped|copied",
                    "bfs, wcc on a .tg. copied: lists are read into memory, with their checksums; mapped: they stay in "
-                   "the file, where every target is checked as it is read; auto: by cost, mapped only if the file is in "
-                   "the page cache"},
+                   "the file, where every target is checked as it is read; auto: by cost, mapped only if the file is "
+                   "in the page cache"},
     [SETTINGS] = {0},
 };
 

@@ -241,10 +241,10 @@ bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_pr
     char name[TD_SIDECAR_NAME];
     td_failure before;
     td_failure_keep(&before);
-    double off = 0;
+    double wish = TD_PREPARED_AUTO;
     bool can = engine->layout != NULL && graph->build_id != 0 && graph->name != NULL;
-    if (can) (void)td_settings_number(options->settings, engine->name, engine->settings, "prepared", &off);
-    bool named = can && off == 0 && engine->layout(program, graph, options, name) == TD_OK;
+    if (can) (void)td_settings_number(options->settings, engine->name, engine->settings, "prepared", &wish);
+    bool named = can && wish != TD_PREPARED_OFF && engine->layout(program, graph, options, name) == TD_OK;
     td_failure_set(&before);
     td_sidecar_id id = {graph->name, graph->build_id, name};
     return named && td_sidecar_has(&id);
@@ -337,7 +337,9 @@ static uint64_t held_for_others(const td_plan *plan)
 static td_status check_lists(const td_plan *plan)
 {
     const td_run_options *options = &plan->options;
-    bool early = td_run_input_bytes(plan->program, plan->graph, options) > 0 || options->resume != NULL ||
+    bool peels = td_workload_of(plan->program) == TD_WORKLOAD_PEEL; /* its input is found in the file (run/prepare.c) */
+    bool inputs = td_run_input_bytes(plan->program, plan->graph, options) > 0 && !peels;
+    bool early = inputs || options->resume != NULL ||
                  td_run_looks_at_weights(plan->program->info, plan->graph);
     bool spares = plan->engine->checks_lists ||
                   (plan->engine->spares_lists != NULL && plan->engine->spares_lists(plan));

@@ -85,6 +85,11 @@ typedef struct td_engine {
 extern const td_engine *const td_engines[]; /* ends with NULL */
 const td_engine *td_engine_named(const char *name); /* NULL if there is none */
 
+/* The setting `prepared` of engines with layouts: reads one and makes one by cost, does not look for any, reads, reads
+ * or makes. */
+#define TD_PREPARED_CHOICES "auto|off|read|make"
+enum { TD_PREPARED_AUTO, TD_PREPARED_OFF, TD_PREPARED_READ, TD_PREPARED_MAKE };
+
 /* Whether that layout lies beside the graph, for a run with these options and as the program sees the graph. */
 bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_program *program,
                      const td_run_options *options);

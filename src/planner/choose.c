@@ -89,7 +89,8 @@ static void ask_for_gpu(td_question *self)
         return;
     }
     self->of.gpu = td_device_kind_present(TD_DEVICE_CUDA, &why);
-    if (!self->of.gpu) self->no_gpu = "there is no GPU";
+    if (self->of.gpu) td_question_find_room(self);
+    else self->no_gpu = "there is no GPU";
 }
 
 static void choose_least(td_estimates *out)

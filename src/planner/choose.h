@@ -43,6 +43,10 @@ const td_engine *td_estimates_engine(const td_estimates *estimates); /* the chos
 const td_plan_estimate *td_estimates_of(const td_estimates *estimates, const td_engine *engine);
 void td_estimates_choose(td_estimates *estimates, const td_engine *engine); /* one that was named */
 
+/* Finds how many bytes a run may use on the GPU. Asking CUDA for them starts its driver, a tenth of a second, so that this
+ * waits until a GPU is known to matter. */
+void td_question_find_room(td_question *self);
+
 /* The key of td_past.how. */
 uint64_t td_question_how(const td_run_options *options);
 

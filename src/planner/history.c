@@ -127,6 +127,31 @@ int td_history_find(uint64_t build_id, uint64_t machine, const char *program, td
     return count;
 }
 
+static bool is_like(const td_past *past, const td_past *like)
+{
+    return past->build_id == like->build_id && past->machine == like->machine && past->how == like->how &&
+           strcmp(past->program, like->program) == 0 && strcmp(past->engine, like->engine) == 0;
+}
+
+/* The longest preparing of all lines, then the number of those that took at least half as long. */
+uint64_t td_history_prepares(const td_past *like, double *most)
+{
+    char path[TD_DATA_PATH], folder[TD_DATA_PATH];
+    uint64_t bytes = 0, count = 0;
+    *most = 0;
+    if (like->build_id == 0 || !path_of(path, folder)) return 0;
+    char *text = read_file(path, &bytes);
+    for (int pass = 0; pass < 2; pass++)
+        for (const char *at = text, *end; at != NULL && (end = strchr(at, '\n')) != NULL; at = end + 1) {
+            td_past past;
+            if (!parse_line(at, (size_t)(end - at), &past) || !is_like(&past, like)) continue;
+            if (pass == 0 && past.prepare > *most) *most = past.prepare;
+            count += pass == 1 && 2 * past.prepare >= *most;
+        }
+    td_free(text);
+    return count;
+}
+
 /* Replaces a file that has grown too long by its newer half. A line that another process appends meanwhile may be lost,
  * which costs an estimate. */
 static void shorten(const char *path)

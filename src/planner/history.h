@@ -28,6 +28,10 @@ bool td_history_wants(uint64_t edges);
 /* The runs of a program on a graph and a machine, the newest first, one for each engine and `how`; returns how many. */
 int td_history_find(uint64_t build_id, uint64_t machine, const char *program, td_past *out, int most);
 
+/* The runs with the same build, machine, program, engine and `how` that prepared for themselves, not with what another
+ * run of their process left; *most: the longest time that one took for it. Returns how many. */
+uint64_t td_history_prepares(const td_past *like, double *most);
+
 /* Keeps a run; a folder that cannot be written is no failure. */
 void td_history_add(const td_past *past);
 

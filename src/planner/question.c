@@ -72,14 +72,14 @@ static void begin(td_question *self, const td_program *program, const td_run_opt
 }
 
 /* Bytes that a run may use on the GPU: of the open one, or as far as it is known without opening it. */
-static void find_room(td_question *self)
+void td_question_find_room(td_question *self)
 {
     const td_run_options *options = self->of.options;
     const td_cache *cache = options->cache;
     uint64_t room = UINT64_MAX;
     self->of.gpu_open = cache != NULL && cache->gpus != NULL;
     if (self->of.gpu_open) room = td_gpu_set_room(options, "resident");
-    else if (!self->emulated) room = (uint64_t)(USABLE * (double)td_devices_memory(td_gpu_wanted(options)));
+    else if (!self->emulated && self->of.gpu) room = (uint64_t)(USABLE * (double)td_devices_memory(td_gpu_wanted(options)));
     if (room == 0) room = UINT64_MAX; /* unknown: opening it says more */
     if (options->gpu_memory > 0 && options->gpu_memory < room) room = options->gpu_memory;
     self->of.gpu_room = room;
@@ -95,10 +95,12 @@ static void find_rounds(td_question *self, const td_graph *lists_of)
         self->past_count = td_history_find(self->shape.build_id, td_rates_machine(threads_of(options)),
                                            of->program->info->name, self->past, TD_MOST_PAST);
     for (int i = 0; i < self->past_count && self->of.rounds == 0; i++) self->of.rounds = self->past[i].iterations;
-    bool matters = work == TD_WORKLOAD_SEARCH || work == TD_WORKLOAD_DISTANCE || work == TD_WORKLOAD_SPREAD;
+    bool peels = work == TD_WORKLOAD_PEEL;
+    bool matters = work == TD_WORKLOAD_SEARCH || work == TD_WORKLOAD_DISTANCE || work == TD_WORKLOAD_SPREAD || peels;
     if (self->of.rounds > 0 || !matters || lists_of == NULL) return;
     bool known = options->has_source && self->graph != NULL;
     self->of.rounds = td_probe_rounds(lists_of, known ? options->source : TD_NO_VERTEX);
+    if (peels) self->of.rounds /= 2; /* a grid is peeled from all of its borders */
     self->probed = self->of.rounds > 0;
 }
 
@@ -121,7 +123,7 @@ void td_question_of_graph(td_question *out, const td_program *program, const td_
     out->of.graph_bytes = out->of.file_bytes = td_graph_bytes(graph);
     out->of.host_free = host_free;
     find_rounds(out, graph->paged == NULL ? graph : NULL);
-    find_room(out);
+    td_question_find_room(out);
 }
 
 static uint64_t host_free(void)
@@ -188,6 +190,6 @@ td_status td_question_of_file(td_question *out, const char *path, const td_progr
         status = TD_OK;
     }
     TD_CHECK(status);
-    find_room(out);
+    td_question_find_room(out);
     return TD_OK;
 }

@@ -136,16 +136,31 @@ static double edge_term(summed what, bool loop, double weight)
     case WEIGHTS: return weight;
     case CONDUCTANCES: return loop ? 0 : 1 / weight;
     case LOOP_CONDUCTANCES: return loop ? 1 / weight : 0;
-    case NEIGHBOURS: break;
+    case NEIGHBOURS: break; /* count_neighbours */
     }
-    return loop ? 0 : 1;
+    return 0;
+}
+
+/* Edges to other vertices. Lists are sorted, so that loops are found by bisection: reading all edges would take longer
+ * than peeling them on a GPU, and the lists may be in a mapped file, whose numbers lead nowhere here. */
+static double count_neighbours(const td_adjacency *list, uint64_t v)
+{
+    uint64_t low = list->offsets[v], end = list->offsets[v + 1], high = end, degree = end - low;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (list->targets[middle] < v) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < end && list->targets[low] == v; low++) degree--;
+    return (double)degree;
 }
 
 static double list_sum(const summing *self, const td_adjacency *list, uint64_t v)
 {
     const td_graph *graph = self->run->graph;
     double sum = 0;
-    bool weighted = graph->weights != TD_WEIGHT_NONE && self->what != NEIGHBOURS;
+    bool weighted = graph->weights != TD_WEIGHT_NONE;
+    if (self->what == NEIGHBOURS) return count_neighbours(list, v);
     for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++)
         sum += edge_term(self->what, list->targets[e] == v, weighted ? td_weight_at(graph, list, e) : 1);
     return sum;

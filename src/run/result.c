@@ -64,8 +64,8 @@ static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int
         if (!td_run_value(self->run, (uint32_t)v, &value)) continue;
         part.reached++;
         part.sum += value;
-        part.lowest = fmin(part.lowest, value);
-        part.highest = fmax(part.highest, value);
+        if (value < part.lowest) part.lowest = value; /* not a number is neither */
+        if (value > part.highest) part.highest = value;
     }
     self->parts[begin / VERTICES_AT_A_TIME] = part;
     return TD_OK;

@@ -226,7 +226,7 @@ typedef struct td_run {
     uint32_t *parents; /* or NULL */
     uint64_t *edges;   /* mst: positions in the out-adjacency, ascending */
     uint64_t edge_count;
-    td_forest_edge *forest; /* the same edges with ends and weights, if the lists are on disk or in a mapped file; or NULL */
+    td_forest_edge *forest; /* the same edges with ends and weights, if the lists are in a file; or NULL */
     double total_weight;
     td_context context; /* parameters of the run; the run owns the inputs */
     double *inputs[TD_INPUTS];

@@ -176,7 +176,8 @@ bool td_packed_is_cached(const char *path)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (td_packed_open(&packed, path) != TD_OK) return true; /* opening it again explains why */
     const td_section *targets = &packed->info.sections[TD_SECTION_OUT_TARGETS];
-    uint64_t begin = targets->offset / page * page, pages = (targets->offset + targets->bytes - begin + page - 1) / page;
+    uint64_t begin = targets->offset / page * page;
+    uint64_t pages = (targets->offset + targets->bytes - begin + page - 1) / page;
     char *base = pages == 0 ? MAP_FAILED : mmap(NULL, pages * page, PROT_READ, MAP_SHARED, packed->files[0].fd,
                                                 (off_t)begin);
     int there = base == MAP_FAILED ? SAMPLE : count_cached(base, pages, page, SAMPLE);

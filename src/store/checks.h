@@ -1,8 +1,8 @@
-/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c), and
- * for code that reads every target once and checks that it is a vertex (cpu/mapped.c, run/sweep.c). All else reads copies
- * in memory: offsets, ids and names are copied when the file is opened, lists when td_checks_lists is first called.
- * Checksums are those of what was copied, never of the mapping: a file that is overwritten in place afterwards would lead
- * anywhere.
+/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c),
+ * and for code that reads every target once and checks that it is a vertex (cpu/mapped.c, run/sweep.c). All else reads
+ * copies in memory: offsets, ids and names are copied when the file is opened, lists when td_checks_lists is first
+ * called. Checksums are those of what was copied, never of the mapping: a file that is overwritten in place afterwards
+ * would lead anywhere.
  *
  * A graph with checks is for the runs that it was opened for: other code that reads its lists calls td_checks_lists
  * first. */

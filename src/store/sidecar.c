@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define MAGIC "TandemLY"
@@ -86,6 +87,15 @@ static bool can_write(const char *path)
     const char *name;
     split_path(path, folder, &name);
     return access(folder, W_OK) == 0;
+}
+
+bool td_sidecar_has_room(const char *graph, uint64_t bytes)
+{
+    char folder[TD_SIDECAR_PATH];
+    const char *name;
+    struct statvfs facts;
+    split_path(graph, folder, &name);
+    return can_write(graph) && statvfs(folder, &facts) == 0 && facts.f_bavail / 2 > bytes / facts.f_frsize;
 }
 
 /* Makes the folder of a path, and the folder of that. */

@@ -40,6 +40,9 @@ typedef struct td_sidecar_id {
 td_status td_sidecar_write(const td_sidecar_id *id, const char *key, const td_sidecar_part *parts, int count,
                            char where[TD_SIDECAR_PATH], td_pool *pool);
 
+/* Whether the folder of the graph can be written and has room for such a file, and as much again. */
+bool td_sidecar_has_room(const char *graph, uint64_t bytes);
+
 typedef struct td_sidecar td_sidecar;
 
 /* Opens the layout and checks its header. TD_NOT_FOUND: there is none. TD_INVALID: it is of another build of the graph.

@@ -102,6 +102,24 @@ for of in stream:sssp:stream-out-light-packed stream:wcc:stream-both-hot coop:bf
     contains "$(cat without.json)" '"prepared": []' "$of"
     equal "$(result with.json)" "$(result without.json)" "the result of $of"
 done
+
+# A run makes its layout, if it is asked to; one that is emulated does so by no history. A full disk costs a warning.
+succeeds prepare e.tg --remove stream-out-light-packed
+sssp_words() {
+    echo run sssp e.tg --engine stream --devices emu@unchecked --gpu-edges 30% --source 1 --set "stream.prepared=$1"
+}
+for i in 1 2 3; do TANDEM_HISTORY=all succeeds $(sssp_words auto); done
+if [ -e e.tg.stream-out-light-packed ]; then bad 'auto made a layout for an emulated GPU'; else good; fi
+succeeds $(sssp_words read)
+if [ -e e.tg.stream-out-light-packed ]; then bad 'read made a layout'; else good; fi
+out=$(trap '' XFSZ; ulimit -f 4; timeout 240 "$TANDEM" $(sssp_words make) 2>&1) || bad "a full disk: $out"
+contains_all "$out" 'a full disk' 'vertices reached' 'no layout was prepared for later runs: '
+if ls e.tg.stream-out-light-packed* >/dev/null 2>&1; then bad 'half a layout is left'; else good; fi
+succeeds $(sssp_words make)
+contains "$err" 'prepared e.tg.stream-out-light-packed for later runs' 'a run that makes its layout'
+succeeds $(sssp_words make)
+contains "$err" 'prepared (stream-out-light-packed)' 'the run after it'
+lacks "$err" 'for later runs' 'the run after it'
 fails 2 'stream.prepared=off changes nothing with stream.variant=lbase' run sssp e.tg --source 1 --engine stream --devices emu \
     --set stream.variant=lbase --set stream.prepared=off
 equal "$(cksum <e.tg)" "$before" 'the graph'

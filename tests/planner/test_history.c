@@ -1,6 +1,10 @@
 /* The history of measured runs: bounded, safe against damage and forgery, and against processes that write at once. */
 #include "planner/history.h"
 #include "base/hash.h"
+#include "planner/choose.h"
+#include "planner/layouts.h"
+#include "planner/rates.h"
+#include "store/sidecar.h"
 #include "test.h"
 
 #include <sys/stat.h>
@@ -43,6 +47,84 @@ TEST(a_run_is_found_again_for_its_graph_machine_and_program)
     CHECK_EQ(td_history_find(7, 9, "bfs", found, 16), 0); /* another machine */
     CHECK_EQ(td_history_find(7, 8, "wcc", found, 16), 0);
     CHECK_EQ(td_history_find(0, 8, "bfs", found, 16), 0); /* of no file */
+}
+
+/* A layout beside the graph. */
+
+TEST(runs_that_prepared_for_themselves_are_counted)
+{
+    td_past one = sample;
+    double most = 1;
+    (void)begin("prepares");
+    CHECK_EQ(td_history_prepares(&sample, &most), 0);
+    CHECK(most == 0);
+    static const double seconds[] = {2, 0.01, 2.5, 1.4, 0.02}; /* the short ones found the layout in their process */
+    for (int i = 0; i < 5; i++) {
+        one.prepare = seconds[i];
+        td_history_add(&one);
+    }
+    for (int other = 0; other < 5; other++) { /* settings, engine, graph, program, machine */
+        one = sample;
+        one.prepare = 3;
+        one.how += other == 0;
+        one.build_id += other == 2;
+        one.machine += other == 4;
+        if (other == 1) snprintf(one.engine, sizeof one.engine, "stream");
+        if (other == 3) snprintf(one.program, sizeof one.program, "wcc");
+        td_history_add(&one);
+    }
+    CHECK_EQ(td_history_prepares(&sample, &most), 3);
+    CHECK(most == 2.5);
+}
+
+/* Figures of machine B: sssp on stream and bfs on coop, k25 with a quarter of its edges on the GPU. */
+TEST(a_layout_pays_after_some_runs)
+{
+    td_layout_costs stream = {.prepare = 1.99, .load = 0.41, .bytes = 4.2e9, .slower = 1};
+    td_layout_costs coop = {.prepare = 7.6, .load = 0.54, .bytes = 4.2e9, .slower = 1};
+    int stream_runs = 0, coop_runs = 0;
+    while (!td_layout_pays(&stream)) stream.runs = ++stream_runs;
+    while (!td_layout_pays(&coop)) coop.runs = ++coop_runs;
+    CHECK(stream_runs >= 4 && stream_runs <= 8);
+    CHECK_EQ(coop_runs, 2);
+    stream.runs = 1e6;
+    stream.prepare = 0.5; /* what reading the layout takes, too */
+    CHECK(!td_layout_pays(&stream));
+}
+
+/* A plan whose engine reads layouts, on a graph with a history. */
+TEST(the_history_of_a_plan_decides_about_its_layout)
+{
+    static char name[600];
+    td_run_options options = {0};
+    (void)begin("decides");
+    snprintf(name, sizeof name, "%s", test_path("g.tg"));
+    td_graph graph = {.vertices = 1000, .edges = 2000000, .build_id = 7, .name = name, .symmetric = true};
+    td_plan plan = {.engine = &td_stream_engine, .program = td_program_named("sssp"), .graph = &graph};
+    td_past past = {.build_id = 7, .machine = td_rates_machine(1), .how = td_question_how(&options), .program = "sssp",
+                    .engine = "stream", .prepare = 0.2};
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "would not pay after 0 runs");
+    for (int i = 0; i < 3; i++) td_history_add(&past);
+    CHECK_OK(td_plan_check_layout(&plan));
+    plan.emulated_bytes = 1; /* whose times say nothing */
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    plan.emulated_bytes = 0;
+    graph.edges = 1000; /* too small for a history */
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    graph.edges = UINT64_C(1) << 42; /* more than any disk has room for */
+    past.prepare = 1e6;
+    for (int i = 0; i < 3; i++) td_history_add(&past);
+    CHECK_STATUS(td_plan_check_layout(&plan), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "has no room for a layout");
+}
+
+TEST(a_layout_needs_room_beside_the_graph)
+{
+    const char *graph = test_path("g.tg");
+    CHECK(td_sidecar_has_room(graph, 1 << 20));
+    CHECK(!td_sidecar_has_room(graph, UINT64_MAX / 4));
+    CHECK(!td_sidecar_has_room(test_path("absent/g.tg"), 1));
 }
 
 TEST(the_newest_run_of_an_engine_counts)

@@ -56,9 +56,10 @@ const td_setting td_coop_settings[] = {
     [SET_STEALING] = {"stealing", TD_SETTING_CHOICE, TD_STEAL_EDGE, 0, 0, "none|donate|vertex|edge",
                       "work stealing among the CPU's workers. none: equal shares; donate: busy workers give work away; "
                       "vertex: idle workers steal vertices; edge: and pieces of long lists (CGgraph)"},
-    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, 0, 0, 0, "auto|off",
-                      "the split that 'tandem prepare' has put beside the graph: auto reads it, if the run wants that "
-                      "order, instead of ordering and cutting the graph; off does not look for it"},
+    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, TD_PREPARED_AUTO, 0, 0, TD_PREPARED_CHOICES,
+                      "the split beside the graph ('tandem prepare'). read: it is read, if the run wants that order, "
+                      "instead of ordering and cutting the graph; make: and written after the run, if there is none; "
+                      "auto: written if earlier runs say that it pays; off: the run does not look for it"},
     [SETTINGS] = {0},
 };
 
@@ -111,7 +112,7 @@ static bool is_prepared(td_coop_job *self, double set)
 {
     char name[TD_SIDECAR_NAME];
     self->order = TD_ORDER_HOT;
-    return set == 0 && td_coop_find_prepared(self, name);
+    return set != TD_PREPARED_OFF && td_coop_find_prepared(self, name);
 }
 
 /* An order with close neighbours is better than `hot`: targets compress better, and values stay in caches. A graph of

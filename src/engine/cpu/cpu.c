@@ -28,7 +28,7 @@ static td_status plan_group(td_plan *plan)
 }
 
 /* Iterations on small pages of a mapped file, and their faults, take longer by this share (docs/lab/answer.md). */
-static const double MAPPED_SLOWER = 0.5;
+static const double MAPPED_SLOWER = 0.15;
 
 /* By cost: what the copy of the lists takes, over what all runs would lose without it. Both depend on the number of
  * threads in the same way. */

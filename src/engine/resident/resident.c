@@ -404,7 +404,7 @@ static td_status plan_resident(td_plan *plan)
     return TD_OK;
 }
 
-/* A file that goes to the GPU whole is mapped (api/open.c); a forest's edges are then read by the host at the end. */
+/* A file that goes to the GPU whole is mapped (api/open.c). */
 static td_status estimate_resident(const td_case *of, td_plan_estimate *out)
 {
     td_gpu_bytes need;
@@ -421,7 +421,6 @@ static td_status estimate_resident(const td_case *of, td_plan_estimate *out)
         out->prepare = (double)need.graph / of->rates->upload + of->graph->vertices * of->rates->tables[work];
     out->processing = td_case_processing(of, of->rates->gpu);
     out->finish = td_case_finish(of);
-    if (work == TD_WORKLOAD_FOREST && maps) out->finish += td_case_load(of, false);
     td_case_gpu(of, out);
     return td_case_check_host(of, out);
 }

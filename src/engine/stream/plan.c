@@ -283,7 +283,7 @@ static bool are_prepared(const request *wanted, const td_graph *graph, const td_
 {
     request self = *wanted;
     td_streaming_shape shape = *like;
-    if (self.prepared_files != 0 || self.variant != TD_STREAMING_FULL) return false;
+    if (self.prepared_files == TD_PREPARED_OFF || self.variant != TD_STREAMING_FULL) return false;
     want_lists(&self, graph, &shape);
     td_streaming_find_prepared(graph, &shape);
     return shape.prepared != 0;

@@ -72,9 +72,10 @@ const td_setting td_streaming_settings[] = {
                       "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active "
                       "and push the difference, so that only their edges cross; off: every vertex gathers along all "
                       "edges; auto: on for nn, and in every variant but full"},
-    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, 0, 0, 0, "auto|off",
-                      "lists that 'tandem prepare' has put beside the graph: auto reads them, if they are those that the "
-                      "run wants, instead of the graph's own; off does not look for them"},
+    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, TD_PREPARED_AUTO, 0, 0, TD_PREPARED_CHOICES,
+                      "lists beside the graph ('tandem prepare'). read: they are read, if they are those that the run "
+                      "wants, instead of the graph's own; make: and written after the run, if there are none; auto: "
+                      "written if earlier runs say that it pays; off: the run does not look for them"},
     [SET_KCORE] = {"kcore", TD_SETTING_CHOICE, KCORE_AUTO, 0, 0, "auto|levels|peel",
                    "kcore. levels: a launch for every level, then rounds along whole lists; peel: all levels in one "
                    "launch, along the resident prefix and, read from host memory, the rest of the lists; auto: peel, "
