@@ -147,6 +147,6 @@ const td_rates td_rates_default = {
     .tables = {[TD_WORKLOAD_PEEL] = 2e-9, [TD_WORKLOAD_GATHER] = 1e-9},
     .gpu = {[TD_WORKLOAD_SEARCH] = RATE(0, 0.003, 3.3e3), [TD_WORKLOAD_DISTANCE] = RATE(0, 0.047, 5.5e3),
             [TD_WORKLOAD_COMPONENTS] = RATE(0.15, 0, 0), [TD_WORKLOAD_FOREST] = RATE(0, 0.117, 0),
-            [TD_WORKLOAD_PEEL] = RATE(0, 0.7, 0), [TD_WORKLOAD_GATHER] = RATE(0, 0.0125, 20e3),
+            [TD_WORKLOAD_PEEL] = RATE(0, 0.04, 8e3), [TD_WORKLOAD_GATHER] = RATE(0, 0.0125, 20e3),
             [TD_WORKLOAD_SPREAD] = RATE(0, 0.045, 5e3)},
 };

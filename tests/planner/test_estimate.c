@@ -65,7 +65,7 @@ static const struct {
     {&k25, "wcc", 0, {{"cpu", 570, true}, {"resident", 676, false}}},
     {&k25, "pagerank", 0, {{"cpu", 6538, false}, {"resident", 986, false}}},
     {&k25, "mst", 0, {{"cpu", 3481, false}, {"resident", 1554, false}}},
-    {&k25, "kcore", 0, {{"cpu", 1928, false}, {"resident", 1766, true}}},
+    {&k25, "kcore", 0, {{"cpu", 1928, false}, {"resident", 1054, true}}},
     {&k25, "sssp", 0.25, {{"cpu", 1608, false}, {"stream", 2410, false}}},
     {&k25, "bfs", 0.25, {{"cpu", 444, true}, {"stream", 1690, true}, {"coop", 7220, false}}},
     {&k25, "wcc", 0.25, {{"cpu", 570, true}, {"stream", 3365, true}}},
