@@ -260,6 +260,8 @@ TEST(states_of_devices)
     check_states(RUN("cpu", "{\"name\": \"cpu\"}", "\"edges\": 1"), "cpu", (double[]){10, 0, 0, 0, 0});
     check_states(RUN("stream", GPU, "\"copy_seconds\": 4, \"compute_seconds\": 5, \"both_seconds\": 2"), "cuda:0",
                  (double[]){3, 2, 2, 3, 0});
+    check_states(RUN("other", GPU, "\"copy_seconds\": 4, \"compute_seconds\": 5, \"both_seconds\": 2"), "cuda:0",
+                 (double[]){3, 2, 2, 3, 0}); /* by its columns, not by its name */
     check_states(RUN("stream", GPU, "\"edges\": 9"), "cuda:0", (double[]){0, 0, 0, 0, 10});
     check_states(RUN("stream", "{\"name\": \"emu:0\"}", "\"copy_seconds\": 0.1, \"compute_seconds\": 0.4"), "emu:0",
                  (double[]){8, 0, 2, 0, 0});
@@ -267,7 +269,7 @@ TEST(states_of_devices)
                              "\"cpu_idle_seconds\": 1, \"gpu_idle_seconds\": 4, \"edges_gpu\": 5");
     check_states(shared, "cpu", (double[]){9, 0, 0, 1, 0});
     check_states(shared, "cuda:0", (double[]){6, 0, 0, 4, 0});
-    check_states(RUN("coop", GPU, "\"edges_gpu\": 0"), "cuda:0", (double[]){0, 0, 0, 10, 0});
+    check_states(RUN("coop", GPU, "\"cpu_idle_seconds\": 0, \"edges_gpu\": 0"), "cuda:0", (double[]){0, 0, 0, 10, 0});
     const char *several = RUN("multi", GPU ", {\"name\": \"cuda:1\"}", "\"busy\": [7, 2.5], \"longest_seconds\": 7");
     check_states(several, "cuda:1", (double[]){2.5, 0, 0, 7.5, 0});
     check_states(RUN("multi", GPU, "\"busy\": []"), "cuda:0", (double[]){0, 0, 0, 0, 10});
