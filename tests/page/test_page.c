@@ -181,16 +181,17 @@ static char *wide_report(uint32_t rows, uint32_t gpus)
 {
     char *text = NULL;
     size_t bytes = 0;
+    const char *measured = gpus > 1 ? "\"longest_seconds\": 0.008"
+                                    : "\"copy_seconds\": 0.005, \"compute_seconds\": 0.004, \"both_seconds\": 0.003";
     FILE *file = open_memstream(&text, &bytes);
     fprintf(file, "{\"program\": \"bfs\", \"engine\": \"%s\", \"devices\": [", gpus == 1 ? "stream" : "multi");
     for (uint32_t g = 0; g < gpus; g++) fprintf(file, "%s{\"name\": \"cuda:%u\"}", g > 0 ? "," : "", g);
     fputs("], \"rows\": [", file);
     for (uint32_t i = 0; i < rows; i++) {
         fprintf(file, "%s{\"number\": %u, \"direction\": \"%s\", \"active_vertices\": %u, \"edges\": %u987, \"start\": "
-                "%.17g, \"seconds\": %.17g, \"copy_seconds\": 0.005, \"compute_seconds\": 0.004, \"both_seconds\": 0.003, "
-                "\"bytes_whole\": %u654321, \"bytes_useful\": %u4321, \"busy\": [", i > 0 ? "," : "", i,
+                "%.17g, \"seconds\": %.17g, %s, \"bytes_whole\": %u654321, \"bytes_useful\": %u4321, \"busy\": [", i > 0 ? "," : "", i,
                 i % 3 == 0 ? "pull" : i % 3 == 1 ? "push" : "near", 1000000000 + i * 20011 % 999999937,
-                100000000 + i * 70001 % 899999963, i * 0.0123456789, 0.0087654321 + i % 7 * 1e-4,
+                100000000 + i * 70001 % 899999963, i * 0.0123456789, 0.0087654321 + i % 7 * 1e-4, measured,
                 900000 + i * 30011 % 99991, 900000 + i * 40009 % 99991);
         for (uint32_t g = 0; g < gpus; g++) fprintf(file, "%s%.17g", g > 0 ? "," : "", 0.001 + (i + g) % 11 * 0.0007);
         fputs("]}", file);
