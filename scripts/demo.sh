@@ -104,7 +104,7 @@ stream() { # PROGRAM ARGUMENTS...
 
 heading "A graph four times larger than what the GPU may hold of it ($gpu)"
 edge_bytes=$(($(field edges small.json) * 5))
-printf '%-9s %9s %11s %11s %11s  %s\n' program rounds edges 'over link' 'of use' claims
+printf '%-9s %9s %11s %11s %11s  %s\n' program rounds edges 'over link' useful claims
 stream bfs --source 0
 stream sssp --source 0
 stream wcc

@@ -107,7 +107,7 @@ note_optional() {
         liblzma-dev) say "no liblzma: .xz files will be refused" ;;
         liburing-dev) say "no liburing: graphs on disk are read by threads" ;;
         libdw-dev) say "no libdw: the emulator's reports name the function instead of file and line" ;;
-        libhwloc-dev) say "no hwloc: 'tandem devices' tells no cores and caches" ;;
+        libhwloc-dev) say "no hwloc: 'tandem devices' shows no cores and caches" ;;
         libmetis-dev) say "no METIS: the partitioner metis will be refused" ;;
         libisal-dev) say "no ISA-L: .gz files are decoded by zlib, at a third of the rate" ;;
         libglpk-dev) say "no GLPK: one test has no second opinion" ;;
@@ -115,13 +115,26 @@ note_optional() {
     done
 }
 
-# `setup.sh browser`: for the tests that open pages in a real browser; nothing else needs one.
-if [ "${1:-}" = browser ]; then
-    have chromium || have chromium-browser || have google-chrome && exit 0
-    if [ "${TANDEM_NO_INSTALL:-0}" = 0 ] && have apt-get; then install_packages chromium && exit 0; fi
-    say "no chromium: the tests in a browser are skipped (Debian: apt-get install --no-install-recommends chromium)"
+# extra "WHAT IS SKIPPED" PACKAGE...: installs packages that one kind of test needs and nothing else does; ends the script.
+extra() {
+    local skipped=$1
+    shift
+    if [ "${TANDEM_NO_INSTALL:-0}" = 0 ] && have apt-get; then install_packages "$@" && exit 0; fi
+    say "$skipped (Debian: apt-get install --no-install-recommends $*)"
     exit 0
-fi
+}
+
+# `setup.sh browser`: for the tests that open pages in a real browser. `setup.sh arm64`: for test_arm64.
+case ${1:-} in
+browser)
+    have chromium || have chromium-browser || have google-chrome && exit 0
+    extra "no chromium: the tests in a browser are skipped" chromium
+    ;;
+arm64)
+    have aarch64-linux-gnu-gcc && have qemu-aarch64 && [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] && exit 0
+    extra "no cross compiler or no qemu-user: test_arm64 is skipped" gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    ;;
+esac
 
 look
 [ $((${#mandatory[@]} + ${#optional[@]})) -eq 0 ] && exit 0

@@ -134,12 +134,13 @@ static void add_unmeasured(const td_page_run *run, const td_page_row *row, doubl
 
 static void add_row_states(const td_page_run *run, int device, const td_page_row *row, double seconds[TD_PAGE_STATES])
 {
-    const char *engine = run->engine;
-    if (strcmp(engine, "stream") == 0) add_streaming(run, row, seconds);
-    else if (strcmp(engine, "coop") == 0) add_shared(run, device, row, seconds);
-    else if (strcmp(engine, "multi") == 0) add_one_of(run, device, row, seconds);
-    else if (strcmp(engine, "hybrid") == 0) add_paged(run, device, row, seconds);
-    else add_unmeasured(run, row, seconds);
+    switch (run->measure) {
+    case TD_MEASURE_COPIES: add_streaming(run, row, seconds); break;
+    case TD_MEASURE_SHARED: add_shared(run, device, row, seconds); break;
+    case TD_MEASURE_BUSY: add_one_of(run, device, row, seconds); break;
+    case TD_MEASURE_DISK: add_paged(run, device, row, seconds); break;
+    case TD_MEASURE_NONE: add_unmeasured(run, row, seconds); break;
+    }
 }
 
 void td_page_add_states(const td_page_run *run, int device, const td_page_group *group,

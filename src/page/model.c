@@ -134,6 +134,17 @@ static void take_member(taker *from, const td_json_value *value, td_page_row *ro
     if (strcmp(value->key, "busy") == 0) (void)take_busy(from, value, row);
 }
 
+static td_page_measure measure_of(const char *key)
+{
+    static const struct { const char *key; td_page_measure measure; } of[] = {
+        {"copy_seconds", TD_MEASURE_COPIES}, {"cpu_idle_seconds", TD_MEASURE_SHARED},
+        {"longest_seconds", TD_MEASURE_BUSY}, {"disk_wait_seconds", TD_MEASURE_DISK},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (strcmp(of[i].key, key) == 0) return of[i].measure;
+    return TD_MEASURE_NONE;
+}
+
 static td_status take_row(td_page_run *run, const td_json_value *object, td_page_directions *directions,
                           td_page_row *row)
 {
@@ -143,6 +154,7 @@ static td_status take_row(td_page_run *run, const td_json_value *object, td_page
     for (const td_json_value *at = td_json_first(object); at != NULL; at = td_json_next(&run->tree, object, at)) {
         take_member(&from, at, row);
         run->knows_useful = run->knows_useful || strcmp(at->key, "bytes_useful") == 0;
+        if (run->measure == TD_MEASURE_NONE) run->measure = measure_of(at->key);
     }
     const char *direction = text(&from, "direction");
     row->direction = direction_place(directions, direction != NULL ? direction : "iteration");

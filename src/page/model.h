@@ -13,12 +13,21 @@ typedef struct td_page_directions {
     int count;
 } td_page_directions;
 
+/* What the rows of a run know of the time inside an iteration. */
+typedef enum td_page_measure {
+    TD_MEASURE_NONE,
+    TD_MEASURE_COPIES, /* seconds with copies and with kernels in flight */
+    TD_MEASURE_SHARED, /* waits of the CPU and of the GPU for each other */
+    TD_MEASURE_BUSY,   /* busy seconds of every GPU */
+    TD_MEASURE_DISK    /* waits for pages */
+} td_page_measure;
+
 typedef struct td_page_row {
     double number, active_vertices, active_edges, edges, change, start, seconds;
-    double copy, compute, both;           /* the stream engine's seconds */
-    double gpu_idle, cpu_idle, gpu_edges; /* the coop engine's */
-    double disk_wait, gpu_pages;          /* the hybrid engine's */
-    double longest;                       /* the multi engine's slowest GPU */
+    double copy, compute, both;           /* TD_MEASURE_COPIES */
+    double gpu_idle, cpu_idle, gpu_edges; /* TD_MEASURE_SHARED */
+    double disk_wait, gpu_pages;          /* TD_MEASURE_DISK */
+    double longest;                       /* TD_MEASURE_BUSY: of the slowest GPU */
     const td_json_value *busy;            /* seconds of every GPU, or NULL */
     double moved, useful;                 /* bytes over links and from disk; bytes of them that a vertex needed */
     int direction;
@@ -42,6 +51,7 @@ typedef struct td_page_run {
     double expected, expected_load, expected_open, expected_prepare, expected_processing; /* by the planner; the same */
     bool emulated;                        /* one of its GPUs is: clocks differ */
     bool knows_useful;
+    td_page_measure measure;
     td_page_device devices[TD_PAGE_DEVICES];
     int device_count;
     td_page_row *rows;

@@ -181,16 +181,17 @@ static char *wide_report(uint32_t rows, uint32_t gpus)
 {
     char *text = NULL;
     size_t bytes = 0;
+    const char *measured = gpus > 1 ? "\"longest_seconds\": 0.008"
+                                    : "\"copy_seconds\": 0.005, \"compute_seconds\": 0.004, \"both_seconds\": 0.003";
     FILE *file = open_memstream(&text, &bytes);
     fprintf(file, "{\"program\": \"bfs\", \"engine\": \"%s\", \"devices\": [", gpus == 1 ? "stream" : "multi");
     for (uint32_t g = 0; g < gpus; g++) fprintf(file, "%s{\"name\": \"cuda:%u\"}", g > 0 ? "," : "", g);
     fputs("], \"rows\": [", file);
     for (uint32_t i = 0; i < rows; i++) {
         fprintf(file, "%s{\"number\": %u, \"direction\": \"%s\", \"active_vertices\": %u, \"edges\": %u987, \"start\": "
-                "%.17g, \"seconds\": %.17g, \"copy_seconds\": 0.005, \"compute_seconds\": 0.004, \"both_seconds\": 0.003, "
-                "\"bytes_whole\": %u654321, \"bytes_useful\": %u4321, \"busy\": [", i > 0 ? "," : "", i,
+                "%.17g, \"seconds\": %.17g, %s, \"bytes_whole\": %u654321, \"bytes_useful\": %u4321, \"busy\": [", i > 0 ? "," : "", i,
                 i % 3 == 0 ? "pull" : i % 3 == 1 ? "push" : "near", 1000000000 + i * 20011 % 999999937,
-                100000000 + i * 70001 % 899999963, i * 0.0123456789, 0.0087654321 + i % 7 * 1e-4,
+                100000000 + i * 70001 % 899999963, i * 0.0123456789, 0.0087654321 + i % 7 * 1e-4, measured,
                 900000 + i * 30011 % 99991, 900000 + i * 40009 % 99991);
         for (uint32_t g = 0; g < gpus; g++) fprintf(file, "%s%.17g", g > 0 ? "," : "", 0.001 + (i + g) % 11 * 0.0007);
         fputs("]}", file);
@@ -260,6 +261,8 @@ TEST(states_of_devices)
     check_states(RUN("cpu", "{\"name\": \"cpu\"}", "\"edges\": 1"), "cpu", (double[]){10, 0, 0, 0, 0});
     check_states(RUN("stream", GPU, "\"copy_seconds\": 4, \"compute_seconds\": 5, \"both_seconds\": 2"), "cuda:0",
                  (double[]){3, 2, 2, 3, 0});
+    check_states(RUN("other", GPU, "\"copy_seconds\": 4, \"compute_seconds\": 5, \"both_seconds\": 2"), "cuda:0",
+                 (double[]){3, 2, 2, 3, 0}); /* by its columns, not by its name */
     check_states(RUN("stream", GPU, "\"edges\": 9"), "cuda:0", (double[]){0, 0, 0, 0, 10});
     check_states(RUN("stream", "{\"name\": \"emu:0\"}", "\"copy_seconds\": 0.1, \"compute_seconds\": 0.4"), "emu:0",
                  (double[]){8, 0, 2, 0, 0});
@@ -267,7 +270,7 @@ TEST(states_of_devices)
                              "\"cpu_idle_seconds\": 1, \"gpu_idle_seconds\": 4, \"edges_gpu\": 5");
     check_states(shared, "cpu", (double[]){9, 0, 0, 1, 0});
     check_states(shared, "cuda:0", (double[]){6, 0, 0, 4, 0});
-    check_states(RUN("coop", GPU, "\"edges_gpu\": 0"), "cuda:0", (double[]){0, 0, 0, 10, 0});
+    check_states(RUN("coop", GPU, "\"cpu_idle_seconds\": 0, \"edges_gpu\": 0"), "cuda:0", (double[]){0, 0, 0, 10, 0});
     const char *several = RUN("multi", GPU ", {\"name\": \"cuda:1\"}", "\"busy\": [7, 2.5], \"longest_seconds\": 7");
     check_states(several, "cuda:1", (double[]){2.5, 0, 0, 7.5, 0});
     check_states(RUN("multi", GPU, "\"busy\": []"), "cuda:0", (double[]){0, 0, 0, 0, 10});

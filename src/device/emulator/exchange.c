@@ -73,7 +73,7 @@ static void move_values(td_emu_fiber_thread *warp, uint32_t mask)
 static void join_times(td_emu_fiber_thread *warp, uint32_t mask)
 {
     uint32_t known[TD_EMU_WARP] = {0}, now = td_emu_tick();
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
+    for (uint32_t left = mask == UINT32_MAX ? 0 : mask; left != 0; left &= left - 1) { /* a whole warp: all are now */
         const uint32_t *seen = warp[__builtin_ctz(left)].seen;
         for (int i = 0; i < TD_EMU_WARP; i++) known[i] = seen[i] > known[i] ? seen[i] : known[i];
     }
