@@ -7,7 +7,7 @@
 #include "store/packed.h"
 #include "store/paged.h"
 
-enum { SEED = 20261116, LITTLE_MORE = 200 << 10 };
+enum { SEED = 20261116, LITTLE_MORE = 64 << 10 };
 
 typedef struct draw {
     const td_program *program;

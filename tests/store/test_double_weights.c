@@ -104,8 +104,8 @@ TEST(a_graph_of_doubles_becomes_one_of_floats_on_request)
 TEST(weights_that_no_kind_holds_are_refused_with_their_line)
 {
     const td_build_options none = {0};
-    refuse("0 1 1\n0 2 1e39\n", &none, "g.txt:2", "f64 keeps it");
-    refuse("0 1 1\n0 2 1e-50\n", &none, "g.txt:2", "f64 keeps it");
+    refuse("0 1 1\n0 2 1e39\n", &none, "g.txt:2", "; weights f64 keeps it");
+    refuse("0 1 1\n0 2 1e-50\n", &none, "g.txt:2", "; weights f64 keeps it");
     refuse("0 1 1\n0 2 4294967296\n", &none, "g.txt:2", "f64 allows 2^53");
     refuse("0 1 1\n0 2 9007199254740993\n", &doubles, "g.txt:2", "2^53");
     refuse("0 1 1\n0 2 1e-400\n", &doubles, "g.txt:2", "4.9e-324");
