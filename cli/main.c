@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
+#include "base/size.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,11 +100,25 @@ static uint64_t budget_of(const td_common *common)
     return common->memory != 0 ? common->memory : td_machine_memory_free() / 10 * 9;
 }
 
+/* Says beforehand which limits are kept: a graph in memory gets as much as the process itself at least. */
+static void warn_of_tiny_limit(uint64_t limit)
+{
+    char given[TD_NUMBER_BYTES], process[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
+    if (limit >= 2 * (uint64_t)TD_PROCESS_BYTES) return;
+    td_warn("--memory %s: the process itself takes about %s, so that limits are kept from %s on",
+            td_format_size(given, limit), td_format_size(process, TD_PROCESS_BYTES),
+            td_format_size(least, 2 * (uint64_t)TD_PROCESS_BYTES));
+}
+
 static void apply(const td_common *common)
 {
     td_log_set_level(common->quiet ? TD_LOG_WARN : common->verbose ? TD_LOG_DEBUG : TD_LOG_INFO);
-    if (common->memory != 0) td_memory_set_limit(common->memory); /* with the process itself */
-    else td_memory_set_budget(budget_of(common));
+    if (common->memory == 0) {
+        td_memory_set_budget(budget_of(common));
+        return;
+    }
+    td_memory_set_limit(common->memory); /* with the process itself */
+    warn_of_tiny_limit(common->memory);
 }
 
 static td_status run_command(const td_command *command, int argc, char **argv)
