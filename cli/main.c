@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/outfile.h"
-#include "base/size.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +30,7 @@ const td_arg_option td_common_options[] = {
     OPTION("threads", COUNT, threads, "N", "worker threads (default: all available)", .least = 1, .most = 1024),
     OPTION("memory", MEMORY, memory_given, "SIZE",
            "limit on memory: 4G, 512M, or a share such as 25%: of the file for `run` on a .tg, else of the machine's "
-           "memory (default: nine tenths of the free memory)"),
+           "memory (default: nine tenths of the free memory); limits from 9M on are kept, smaller ones may be passed"),
     OPTION("json", TARGET, json, "[FILE]", "the report as JSON, to FILE or to standard output"),
     OPTION("quiet", FLAG, quiet, NULL, "print only warnings and errors", .letter = 'q', .excludes = "verbose"),
     OPTION("verbose", FLAG, verbose, NULL, "print more", .letter = 'v'),
@@ -100,25 +99,11 @@ static uint64_t budget_of(const td_common *common)
     return common->memory != 0 ? common->memory : td_machine_memory_free() / 10 * 9;
 }
 
-/* Says beforehand which limits are kept: a graph in memory gets as much as the process itself at least. */
-static void warn_of_tiny_limit(uint64_t limit)
-{
-    char given[TD_NUMBER_BYTES], process[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES];
-    if (limit >= 2 * (uint64_t)TD_PROCESS_BYTES) return;
-    td_warn("--memory %s: the process itself takes about %s, so that limits are kept from %s on",
-            td_format_size(given, limit), td_format_size(process, TD_PROCESS_BYTES),
-            td_format_size(least, 2 * (uint64_t)TD_PROCESS_BYTES));
-}
-
 static void apply(const td_common *common)
 {
     td_log_set_level(common->quiet ? TD_LOG_WARN : common->verbose ? TD_LOG_DEBUG : TD_LOG_INFO);
-    if (common->memory == 0) {
-        td_memory_set_budget(budget_of(common));
-        return;
-    }
-    td_memory_set_limit(common->memory); /* with the process itself */
-    warn_of_tiny_limit(common->memory);
+    if (common->memory != 0) td_memory_set_limit(common->memory); /* with the process itself */
+    else td_memory_set_budget(budget_of(common));
 }
 
 static td_status run_command(const td_command *command, int argc, char **argv)
