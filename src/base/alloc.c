@@ -21,8 +21,9 @@ enum { ALIGNMENT = 64, PAGE = 4096 };
 #define HUGE ((size_t)2 << 20)
 
 /* Under a budget smaller blocks, too, are mappings of their own: the C library keeps what is freed of its heap, which would
- * be resident and not counted (docs/lab/tests.md). */
+ * be resident and not counted (docs/lab/tests.md). Under a small one the heap keeps little, and decoders reuse it. */
 #define UNDER_BUDGET ((size_t)128 << 10)
+#define SMALL_BUDGET (UINT64_C(64) << 20)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MAP_LARGE 0 /* red zones around every block */
@@ -86,7 +87,7 @@ static void *map_small(size_t bytes)
 
 static bool is_mapped(const td_account *account, size_t bytes)
 {
-    bool limited = account->budget != 0 || td_account_process()->budget != 0;
+    bool limited = account->budget >= SMALL_BUDGET || td_account_process()->budget >= SMALL_BUDGET;
     return MAP_LARGE && bytes >= (limited ? UNDER_BUDGET : HUGE);
 }
 

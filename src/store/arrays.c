@@ -80,8 +80,10 @@ static td_status put_real(td_edge_chunk *chunk, double weight, uint64_t at)
 {
     bool wide = chunk->table != NULL;
     if (!isfinite(weight) || (!wide && !isfinite((float)weight)))
-        return td_fail(TD_INVALID, "weights[%" PRIu64 "] is %g; weights are finite %d-bit floats, or integers%s", at,
-                       weight, wide ? 64 : 32, isfinite(weight) ? " ({weights} f64 allows it)" : "");
+        return td_fail(TD_INVALID, isfinite(weight) ? "weights[%" PRIu64 "] is %g; weights are finite %d-bit floats, or "
+                                                      "integers ({weights} f64 allows it)"
+                                                    : "weights[%" PRIu64 "] is %g; weights are finite %d-bit floats, or "
+                                                      "integers", at, weight, wide ? 64 : 32);
     if (wide) td_chunk_weight_double(chunk, weight);
     else td_chunk_weight_real(chunk, (float)weight);
     return TD_OK;

@@ -88,6 +88,33 @@ TEST(rows_of_other_types_are_converted_and_released_at_once)
     td_session_destroy(session);
 }
 
+/* Reals that no 32-bit float holds. */
+TEST(doubles_are_kept_on_request)
+{
+    static const double exact[] = {0.1, 1e-300, 1, 1.0 / 3, 1e300};
+    static const uint64_t from[] = {0, 0, 1, 2, 3}, to[] = {1, 2, 3, 3, 0};
+    td_session *session = session_of(2);
+    td_graph_options options = {.size = sizeof options, .weights = "f64"};
+    td_edge_arrays edges = {.size = sizeof edges, .count = ROWS_EDGES, .sources = {from, TD_TYPE_U64},
+                            .targets = {to, TD_TYPE_U64}, .weights = {exact, TD_TYPE_F64}, .vertices = VERTICES};
+    td_csr rows = rows_of((td_array){exact, TD_TYPE_F64});
+    td_graph *graphs[2] = {NULL, NULL};
+    CHECK_OK(td_graph_from_csr(session, &rows, &options, &graphs[0]));
+    CHECK_EQ(released, 1);
+    CHECK_OK(td_graph_from_arrays(session, &edges, &options, &graphs[1]));
+    for (int i = 0; i < 2; i++) {
+        td_graph_parts parts = parts_of(graphs[i]);
+        CHECK_STR(td_graph_weights(graphs[i]), "f64");
+        CHECK_EQ(parts.weights.type, TD_TYPE_F64);
+        CHECK(memcmp(parts.weights.data, exact, sizeof exact) == 0);
+        td_graph_destroy(graphs[i]);
+    }
+    rows = rows_of((td_array){exact, TD_TYPE_F64});
+    CHECK_STATUS(td_graph_from_csr(session, &rows, NULL, &graphs[0]), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "f64");
+    td_session_destroy(session);
+}
+
 TEST(without_release_everything_is_copied)
 {
     td_session *session = session_of(1);

@@ -19,10 +19,11 @@ static const td_engine *const engines[] = {&td_stream_engine, &td_coop_engine};
 /* With some tens of edges for every vertex, so that a quarter of them fills slots and a prefix. */
 typedef struct shape {
     int scale;
-    bool symmetric, real;
+    bool symmetric, real, wide;
 } shape;
 
-static const shape both_ways = {11, true, false}, one_way = {11, false, false}, real_weights = {10, true, true};
+static const shape both_ways = {11, true, false, false}, one_way = {11, false, false, false};
+static const shape real_weights = {10, true, true, false}, wide_weights = {10, true, true, true}; /* f32; f64 */
 
 static inline void write_file(const char *name, const shape *of)
 {
@@ -31,6 +32,7 @@ static inline void write_file(const char *name, const shape *of)
                               .weight_real = of->real, .symmetrize = of->symmetric, .dedup = of->symmetric};
     td_graph *made = NULL;
     CHECK_OK(td_graph_generate(&made, &spec, &build, NULL));
+    if (of->wide) CHECK_OK(td_graph_rebuild(&made, &(td_build_options){.weights_as = TD_WEIGHT_F64}, NULL));
     CHECK_OK(td_packed_write(made, test_path(name), NULL));
     td_graph_destroy(made);
 }

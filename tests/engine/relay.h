@@ -113,7 +113,8 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     td_run *run = NULL;
     char text[512], both[128], several[128];
     const td_program *program = program_of(self->about.row->program);
-    const td_graph *graph = strcmp(one->engine, "hybrid") == 0 ? self->paged : self->about.graph;
+    bool ranked = self->about.graph->weights == TD_WEIGHT_F64 && program->info->kind == TD_KIND_SWEEP; /* in memory */
+    const td_graph *graph = strcmp(one->engine, "hybrid") == 0 && !ranked ? self->paged : self->about.graph;
     td_run_options options = table_options(self->about.row, self->about.graph);
     settings_of(text, sizeof text, program, one, self->mode, self->about.row);
     options.pool = self->pool;

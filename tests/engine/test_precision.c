@@ -9,27 +9,30 @@
 #include <math.h>
 
 /* A path whose edges weigh `weight`, and a way around every ten of them that is longer. */
-static td_graph *long_path(uint32_t edges, float weight)
+static td_graph *path_of(uint32_t edges, double weight, bool doubles)
 {
     td_edge_list *list = NULL;
     td_edge_chunk *chunk = NULL;
     td_graph *graph = NULL;
     CHECK_OK(td_edges_create(&list, "path"));
+    if (doubles) CHECK_OK(td_edges_use_doubles(list));
     CHECK_OK(td_edges_chunk(list, 0, &chunk));
     list->declared = list->weighted = true;
     list->vertices = edges + 1;
     CHECK_OK(td_chunk_reserve(chunk, 2 * (uint64_t)edges, true));
     for (uint32_t v = 0; v < edges; v++) {
         CHECK_OK(td_chunk_put(chunk, v, v + 1));
-        td_chunk_weight_real(chunk, weight);
+        td_chunk_weight_double(chunk, weight);
         if (v % 10 != 0 || v + 10 > edges) continue;
         CHECK_OK(td_chunk_put(chunk, v, v + 10));
-        td_chunk_weight_real(chunk, 11 * weight);
+        td_chunk_weight_double(chunk, 11 * weight);
     }
     CHECK_OK(td_graph_build(&graph, list, &(td_build_options){0}, NULL));
     td_edges_destroy(list);
     return graph;
 }
+
+static td_graph *long_path(uint32_t edges, float weight) { return path_of(edges, (double)weight, false); }
 
 static double farthest_off(const td_run *run, double weight)
 {
@@ -197,6 +200,32 @@ TEST(checkpoints_have_the_width_of_the_result)
     td_graph_destroy(self->graph);
     self->graph = made;
     close_scene(self);
+}
+
+/* As floats the weights alone would be off by 1.5e-8. */
+TEST(weights_of_64_bits_are_added_as_they_are)
+{
+    td_graph *graph = path_of(2000, 0.1, true);
+    td_run_options options = {.has_source = true};
+    td_run *run = run_of("sssp", graph, options, "");
+    CHECK_EQ(run->kind, TD_VALUE_F64);
+    CHECK(farthest_off(run, 0.1) < 1e-12);
+    td_run_destroy(run);
+    run = run_of("sssp", graph, options, "sssp.precision=single");
+    CHECK_EQ(run->kind, TD_VALUE_F32);
+    CHECK(farthest_off(run, 0.1) > 1e-9 && farthest_off(run, 0.1) < 1e-4);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+TEST(a_distance_beyond_all_doubles_is_refused)
+{
+    td_graph *graph = path_of(3, 1e308, true);
+    td_run_options options = {.has_source = true};
+    td_run *run = NULL;
+    CHECK_STATUS(try_run(&run, "sssp", graph, options, ""), TD_LIMIT);
+    CHECK_CONTAINS(td_last_message(), "the largest 64-bit float");
+    td_graph_destroy(graph);
 }
 
 TEST(a_tolerance_below_single_precision_takes_doubles)

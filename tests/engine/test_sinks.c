@@ -166,6 +166,11 @@ TEST(requests_that_cannot_defer_are_refused)
     }
     refuse_setting("resident", "pagerank", "resident.sinks=defer", "pagerank");
     td_graph_destroy(graph);
+    for (int i = 0; td_programs[i] != NULL; i++) { /* nor does the help list them */
+        if (td_programs[i]->cpu[TD_WEIGHT_NONE].view != TD_VIEW_BOTH) continue;
+        CHECK(!td_engine_named("coop")->uses(td_programs[i], "sinks"));
+        CHECK(!td_engine_named("resident")->uses(td_programs[i], "sinks"));
+    }
 }
 
 TEST(the_plan_states_the_lists_on_the_device)

@@ -5,6 +5,8 @@
  * of the header, takes the checksums anew, and has an engine go on from it. A run may refuse or finish; a crash, an
  * endless run, a leak or a refusal without words ends the fuzzer, which prints the options that repeat the attempt.
  * What an attempt does depends on (N, I) alone. */
+#include "hang.h"
+
 #include "engine/engine.h"
 #include "run/checkpoint_file.h"
 #include "cpu/cpu.h"
@@ -96,10 +98,11 @@ extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__
 
 static void watch_for_death(void)
 {
-    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF};
     if (__sanitizer_set_death_callback != NULL) __sanitizer_set_death_callback(say_where);
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
-        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM) signal(deaths[i], on_signal);
+        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM || deaths[i] == SIGPROF)
+            signal(deaths[i], on_signal);
 }
 
 static bool complain(const char *what, td_status status)
@@ -460,7 +463,7 @@ static bool try_one(const options *given, uint64_t attempt, uint64_t *finished)
              "fuzz: repeat with --seed %" PRIu64 " --first %" PRIu64 " --attempts 1 (%s on %s)\n", given->seed, attempt,
              of->program->info->name, on->name);
     snprintf(path, sizeof path, "%s/checkpoint-00000001.tdck", state_folder);
-    alarm(HANG_SECONDS);
+    fuzz_limit(HANG_SECONDS);
     bool fine;
     if (genuine) {
         td_state state = {0};
@@ -474,7 +477,7 @@ static bool try_one(const options *given, uint64_t attempt, uint64_t *finished)
     }
     fine = fine && resume_on(on, of, &self, path, genuine, &ended);
     *finished += ended;
-    alarm(0);
+    fuzz_limit(0);
     empty_folder(state_folder, NULL);
     if (!fine) say_where();
     return fine;

@@ -5,6 +5,7 @@
  * failed, crashed or hanging attempt is named with the options that repeat it.
  */
 #include "fuzz.h"
+#include "hang.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -51,10 +52,11 @@ extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__
 
 static void watch_for_death(void)
 {
-    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF};
     if (__sanitizer_set_death_callback != NULL) __sanitizer_set_death_callback(say_where);
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
-        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM) signal(deaths[i], on_signal);
+        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM || deaths[i] == SIGPROF)
+            signal(deaths[i], on_signal);
 }
 
 static fuzz_seed *seed_of(corpus *all, const char *stem, size_t length)
@@ -168,7 +170,7 @@ static bool try_one(const corpus *all, fuzz_seed *work, const td_format *format,
     bool original = attempt < (uint64_t)count, made = false;
     snprintf(repeat_line, sizeof repeat_line, "fuzz: repeat with --format %s --seed %llu --first %llu --attempts 1\n",
              format->name, (unsigned long long)given->seed, (unsigned long long)attempt);
-    alarm(HANG_SECONDS);
+    fuzz_limit(HANG_SECONDS);
     fuzz_copy(work, &all->seeds[attempt % (uint64_t)count]);
     if (!original) fuzz_mutate(work, &all->seeds[attempt / 3 % (uint64_t)count], given->seed, attempt);
     bool fine = fuzz_attempt(work, format, !original && attempt % 8 == 7, attempt % 2 == 0 ? pool : NULL, &made);

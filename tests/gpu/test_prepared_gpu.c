@@ -4,10 +4,10 @@
 
 TEST(every_program_gives_the_same_with_and_without_prepared_layouts_on_the_gpu)
 {
-    static const shape *const shapes[] = {&both_ways, &one_way, &real_weights};
+    static const shape *const shapes[] = {&both_ways, &one_way, &real_weights, &wide_weights};
     need_gpu();
     prepared_devices = gpu_name();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         int used[2] = {0};
         write_file("gpu.tg", shapes[i]);
         td_graph *graph = load_file("gpu.tg");

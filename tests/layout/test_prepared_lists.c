@@ -182,6 +182,21 @@ TEST(forged_lists_are_refused)
     td_graph_destroy(graph);
 }
 
+TEST(forged_doubles_are_refused)
+{
+    td_graph *graph = graph_file("doubles.tg", "rmat 10", TEST_F64);
+    const double wrong[] = {-1, 1e300, __builtin_nan(""), __builtin_inf()};
+    double *weights = graph->out.weights, heavy = weights[9];
+    td_lists_content content = {.targets = graph->out.targets, .weights = weights};
+    char where[TD_SIDECAR_PATH];
+    for (int i = 0; i < 5; i++) {
+        weights[9] = i < 4 ? wrong[i] : heavy;
+        CHECK_OK(td_lists_save(graph, &light, &content, where, NULL));
+        CHECK_STATUS(load_form(graph, &light), i < 4 ? TD_CORRUPT : TD_OK);
+    }
+    td_graph_destroy(graph);
+}
+
 TEST(forged_packed_words_are_refused)
 {
     td_graph *graph = graph_file("packed.tg", "rmat 10", TEST_U8);

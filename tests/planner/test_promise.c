@@ -7,7 +7,7 @@
 #include "store/packed.h"
 #include "store/paged.h"
 
-enum { SEED = 20261116 };
+enum { SEED = 20261116, LITTLE_MORE = 64 << 10 };
 
 typedef struct draw {
     const td_program *program;
@@ -220,11 +220,13 @@ TEST(the_hybrid_engine_takes_on_a_gpu_hardly_less_than_is_stated)
 
 /* Of the host's memory, an emulated GPU's included. Streams, tables of workers and iterations, and what the allocator
  * rounds up are the little that is not declared; compressed lists are a guess. */
+static double farthest; /* beyond 1.03 of what is stated, of all runs */
+
 static void compare_host(draw *self, int *runs)
 {
     td_plan *plan = NULL;
     td_run *run = NULL;
-    const double little = 200 << 10;
+    const double little = 200 << 10, more = LITTLE_MORE;
     const char *engine = self->options.engine;
     uint64_t blocks; /* an emulated GPU's, all at once: small runs launch fewer */
     CHECK_OK(td_devices_host_bytes(self->options.devices, 0, true, &blocks));
@@ -238,7 +240,8 @@ static void compare_host(draw *self, int *runs)
     double taken = (double)of.taken, stated = (double)of.stated;
     bool own = strcmp(plan->engine->name, engine) == 0 && strcmp(run->engine, engine) == 0;
     own = own && run->row_count <= 64; /* more rows of the report are not foreseen */
-    if (own && (taken > 1.03 * stated + little || taken < 0.9 * stated - little - (double)blocks))
+    if (own && taken - 1.03 * stated > farthest) farthest = taken - 1.03 * stated;
+    if (own && (taken > 1.03 * stated + more || taken < 0.9 * stated - little - (double)blocks))
         fail(self, of);
     *runs += own;
     td_run_destroy(run);
@@ -261,6 +264,7 @@ TEST(engines_with_a_gpu_take_what_is_stated_of_the_hosts_memory)
             end_draw(&self);
         }
         if (runs < 20) TEST_FAIL("%s: %d runs", engines[e], runs);
+        printf("     %s: at most %.0f bytes beyond\n", engines[e], farthest), farthest = -1e9;
     }
 }
 

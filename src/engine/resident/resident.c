@@ -154,7 +154,7 @@ static td_status choose_graph(const td_program *program, const td_graph *graph, 
     double sinks;
     *out = graph;
     TD_CHECK(td_settings_number(options->settings, "resident", td_resident_settings, "sinks", &sinks));
-    if (sinks == 0 || !td_resident_uses(program, "sinks")) return TD_OK;
+    if (sinks == 0 || program->info->kind != TD_KIND_GAS || !program->cpu[TD_WEIGHT_NONE].fused) return TD_OK;
     TD_CHECK(td_run_check_sinks("resident", program, options, options->mode == TD_MODE_ASYNC));
     return td_run_graph_without_sinks(graph, options, out);
 }
