@@ -86,9 +86,23 @@ TEST(all_gpus_take_from_a_common_queue)
         for (uint32_t i = 0; i < owners->row_count; i++) before += owners->rows[i].operations;
         for (uint32_t i = 0; i < common->row_count; i++) after += common->rows[i].operations;
         CHECK(after < before);
+        if (p == 0) CHECK_EQ(common->edges_processed, owners->edges_processed);
         td_run_destroy(owners);
         td_run_destroy(common);
     }
+    td_graph_destroy(graph);
+}
+
+/* A list that is longer than what a warp processes at once is divided. */
+TEST(all_gpus_share_a_long_list)
+{
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v < 2000; v++) put_edge(&edges, 2000, v);
+    td_graph *graph = made_graph(&edges, 2001, true);
+    td_run *run = run_on_slices("bfs", graph, slices(4), COMMON "multi.direction=push");
+    CHECK_EQ(run->edges_processed, 4000);
+    CHECK(2 * most_edges(run) < run->edges_processed);
+    td_run_destroy(run);
     td_graph_destroy(graph);
 }
 
