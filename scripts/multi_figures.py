@@ -8,7 +8,7 @@ import tempfile
 TANDEM = os.environ.get("TANDEM", "build/tandem")
 FIGURES = os.environ.get("FIGURES", "6 8 9 10 11 IV").split()
 PROGRAMS = os.environ.get("PROGRAMS", "bfs sssp pagerank").split()
-GROUPS = [int(n) for n in os.environ.get("GROUPS", "1 2 4 8").split()]
+COUNTS = [int(n) for n in os.environ.get("GPUS", "1 2 4 8").split()]
 ITERATIONS = os.environ.get("ITERATIONS", "10")
 SETTINGS = os.environ.get("SETTINGS", "").split()
 EXACT = int(os.environ.get("EDGES", "50000"))  # of an iteration whose division is judged by exact costs
@@ -125,7 +125,7 @@ def figure_6(bench):
     rows = []
     for program in PROGRAMS:
         alone = None
-        for n in [g for g in GROUPS if g <= bench.machine.gpus]:
+        for n in [g for g in COUNTS if g <= bench.machine.gpus]:
             report = bench.run(program, n, [])
             parts = {p: sum(r[p + "_seconds"] for r in report["rows"]) for p in PARTS}
             whole = bench.seconds(report) if n == 1 and sum(parts.values()) == 0 else sum(parts.values())
@@ -262,7 +262,7 @@ def costs(bench):
     for program in PROGRAMS:
         common = strip(program, ["multi.loop_edges=0", "multi.ownership=off"]) + (["multi.direction=push"] if program == "bfs" else [])
         steal = common + ["multi.t1=0", "multi.t2=0"]
-        off = bench.run(program, n, common + ["multi.stealing=off", "multi.steal_edges=1"])["rows"]
+        off = bench.run(program, n, common + strip(program, ["multi.stealing=off", "multi.steal_edges=1", "multi.queue_edges=0"]))["rows"]
         exact = {r["number"]: [b / l if l > 0 else 0 for b, l in zip(r["busy"], r["load"])] for r in off
                  if r["active_edges"] >= EXACT and len(r["load"]) > 0}
         edge_bytes = 4 + (1 if program == "sssp" else 0) + 16 * len(exact) / max(1, sum(

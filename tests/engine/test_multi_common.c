@@ -132,6 +132,17 @@ TEST(pulls_of_slices_take_four_operations_of_the_host_for_each)
     td_graph_destroy(graph);
 }
 
+/* The only active neighbour is the last of a list that a warp leaves to a block. */
+TEST(pulls_of_slices_scan_long_lists_to_their_end)
+{
+    enum { LENGTH = TD_GPU_ALONE + TD_GPU_LATE + 700 };
+    scene_edges edges = {0};
+    for (uint32_t v = 1; v <= LENGTH; v++) put_edge(&edges, 0, v);
+    td_graph *graph = made_graph(&edges, LENGTH + 1, true);
+    td_run_destroy(run_on_slices("bfs", graph, slices(2), "multi.direction=pull"));
+    td_graph_destroy(graph);
+}
+
 TEST(a_common_queue_needs_one_memory_and_stealing)
 {
     td_run *run = NULL;
