@@ -75,7 +75,8 @@ TEST(all_gpus_take_from_a_common_queue)
     td_graph *graph = islands_graph(4, 400, 4);
     const char *devices = slices(4);
     for (int p = 0; p < 2; p++) {
-        td_run *owners = run_on_slices(programs[p], graph, devices, p == 0 ? "multi.direction=push" : "");
+        td_run *owners = run_on_slices(programs[p], graph, devices,
+                                       p == 0 ? "multi.loop_queue=owners multi.direction=push" : "multi.loop_queue=owners");
         td_run *common = run_on_slices(programs[p], graph, devices, p == 0 ? COMMON "multi.direction=push" : COMMON);
         CHECK_EQ(stolen_of(owners), 0);
         CHECK_EQ(most_edges(owners), owners->edges_processed);

@@ -49,9 +49,10 @@ static const td_setting settings[] = {
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
-    [SET_LOOP_QUEUE] = {"loop_queue", TD_SETTING_CHOICE, 0, 0, 0, "owners|common",
+    [SET_LOOP_QUEUE] = {"loop_queue", TD_SETTING_CHOICE, 0, 0, 0, "auto|owners|common",
                         "frontiers of rounds without the host: a queue for every owner, or one from which all GPUs take equal "
-                        "shares (GPUs that have the same memory)"},
+                        "shares (GPUs that have the same memory); auto: the latter where it is possible, but for sssp on graphs "
+                        "of mean degrees above 8"},
     [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
                          "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
                          "of the first round, at most one per multiprocessor"},
@@ -158,7 +159,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .steal_edges = (uint64_t)set[SET_STEAL_EDGES],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
-                               .common_queue = set[SET_LOOP_QUEUE] == 1,
+                               .loop_queue = (td_multi_queues_of)set[SET_LOOP_QUEUE],
                                .loop_blocks = (uint32_t)set[SET_LOOP_BLOCKS],
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES],
@@ -433,7 +434,7 @@ static td_status set_up(td_multi_job *self, const td_plan *plan, td_run *run)
         self->loops = false;
         self->queues = td_multi_queues(self);
     }
-    return TD_OK;
+    return td_multi_open_loop(self);
 }
 
 static void tear_down(td_multi_job *self)
