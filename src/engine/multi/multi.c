@@ -36,7 +36,7 @@ static const td_setting settings[] = {
     [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform|model|exact",
                   "what an edge costs on each GPU: as the iterations before took, with the links; all the same; as a "
                   "model predicts it from the degrees of the frontier (tandem calibrate), with the links; or, to compare "
-                  "these with, as the same iteration of the first run took, which steals nothing (--repeat 2)"},
+                  "these with, as the same iteration of the first of several runs took, which steals nothing"},
     [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
     [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
