@@ -94,6 +94,22 @@ TEST(all_gpus_take_from_a_common_queue)
     td_graph_destroy(graph);
 }
 
+/* By default, but for sssp on graphs that are not sparse, which defers many vertices. */
+TEST(slices_choose_their_queue)
+{
+    td_graph *dense = islands_graph(2, 300, 9), *sparse = islands_graph(2, 300, 2);
+    td_run *bfs = run_on_slices("bfs", dense, slices(2), "multi.direction=push"), *many = run_on_slices("sssp", dense, slices(2), "");
+    td_run *few = run_on_slices("sssp", sparse, slices(2), "");
+    CHECK(stolen_of(bfs) > 0);
+    CHECK_EQ(stolen_of(many), 0);
+    CHECK(stolen_of(few) > 0);
+    td_run_destroy(bfs);
+    td_run_destroy(many);
+    td_run_destroy(few);
+    td_graph_destroy(dense);
+    td_graph_destroy(sparse);
+}
+
 /* A list that is longer than what a warp processes at once is divided. */
 TEST(all_gpus_share_a_long_list)
 {
