@@ -1,6 +1,7 @@
 #!/bin/bash
 # The figures of the multi engine that GUM (ICDE'23) has, as Markdown: Figures 6, 8, 9, 10, 11 and Table IV, on any
-# devices; "costs", on emulated ones, judges divisions by what edges cost in fact. Times are virtual on emulated devices, and the run's otherwise; every result is compared with the cpu engine's.
+# devices; "costs", on emulated ones, judges divisions by what edges cost in fact. Times are virtual on emulated devices,
+# and the run's otherwise; every result is compared with the cpu engine's.
 #
 #     scripts/multi_figures.sh DEVICES GRAPH [GRAPH ...]      names of GRAPHs as for `tandem gen`, or files
 #

@@ -1,5 +1,6 @@
 /* The table of programs on the multi engine, on two and three emulated GPUs that copy through the host, on eight with
- * the links of a DGX-1 and on four slices of one, in ways that differ from row to row. The emulator watches every access of every kernel, so graphs
+ * the links of a DGX-1 and on four slices of one, in ways that differ from row to row. The emulator watches every access
+ * of every kernel, so graphs
  * are small and few ways are taken of each; TANDEM_TEST_ALL=1 in the environment takes many more. */
 #ifndef TD_TEST_MULTI_TABLE_H
 #define TD_TEST_MULTI_TABLE_H

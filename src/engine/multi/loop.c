@@ -34,7 +34,8 @@ bool td_multi_may_reach(const td_multi_job *self)
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && !self->gpu[0].job.strict && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
+    bool strict = self->gpu[0].job.strict; /* copies values between rounds */
+    return self->set.loop_edges > 0 && !strict && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
            are_cooperative(self) && td_multi_may_reach(self);
 }
 
@@ -107,7 +108,8 @@ static td_gpu_job *job_of(td_multi_job *self, int member) { return &self->gpu[se
 
 enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
 
-/* The members take vertices from the first one's queue. Where many vertices are deferred that is slower: one GPU lists them. */
+/* The members take vertices from the first one's queue. Where many vertices are deferred that is slower: one GPU lists
+ * them. */
 static bool is_common(const td_multi_job *self)
 {
     bool lean = self->rounds.mean_degree <= LEAN_DEGREE, prioritised = self->gpu[0].job.prioritised;
