@@ -8,9 +8,10 @@ import tempfile
 TANDEM = os.environ.get("TANDEM", "build/tandem")
 FIGURES = os.environ.get("FIGURES", "6 8 9 10 11 IV").split()
 PROGRAMS = os.environ.get("PROGRAMS", "bfs sssp pagerank").split()
-GROUPS = [int(n) for n in os.environ.get("GROUPS", "1 2 4 8").split()]
+COUNTS = [int(n) for n in os.environ.get("GPUS", "1 2 4 8").split()]
 ITERATIONS = os.environ.get("ITERATIONS", "10")
 SETTINGS = os.environ.get("SETTINGS", "").split()
+EXACT = int(os.environ.get("EDGES", "50000"))  # of an iteration whose division is judged by exact costs
 LARGE = 2_000_000  # edges of the iterations in which the paper's GPUs are idle for less than 4%
 PARTS = ["computing", "waiting", "packing", "deciding"]
 
@@ -68,8 +69,9 @@ class Bench:
             text = json.load(file)
         return text["out_degrees"]["max_vertex"]
 
-    def run(self, program, gpus, settings):
+    def run(self, program, gpus, settings, repeat=1):
         """One run's report; on a real device the last of three, whose graph is there."""
+        repeat = repeat if self.machine.emulated else 3
         key = (program, gpus, tuple(settings))
         if key in self.seen:
             return self.seen[key]
@@ -79,8 +81,7 @@ class Bench:
             words += ["--source", str(self.source)]
         if program == "pagerank":
             words += ["--iterations", ITERATIONS]
-        if not self.machine.emulated:
-            words += ["--repeat", "3"]
+        words += ["--repeat", str(repeat)]
         for setting in ["multi.breakdown=on"] + SETTINGS + settings:
             words += ["--set", setting]
         self.call(words)
@@ -124,7 +125,7 @@ def figure_6(bench):
     rows = []
     for program in PROGRAMS:
         alone = None
-        for n in [g for g in GROUPS if g <= bench.machine.gpus]:
+        for n in [g for g in COUNTS if g <= bench.machine.gpus]:
             report = bench.run(program, n, [])
             parts = {p: sum(r[p + "_seconds"] for r in report["rows"]) for p in PARTS}
             whole = bench.seconds(report) if n == 1 and sum(parts.values()) == 0 else sum(parts.values())
@@ -139,20 +140,19 @@ def busiest_row(report):
 
 
 def figure_8(bench):
-    """Edges and time of the GPUs in the longest iteration, without and with stealing."""
-    print("Figure 8, %s: the longest iteration, edges of every GPU in thousands, us of the longest GPU, and the idle "
-          "share of the others\n" % bench.graph)
+    """Time of the GPUs in the longest iteration, without and with stealing."""
+    print("Figure 8, %s: the longest iteration, us of every GPU, thousands of edges that were stolen, and how idle the GPUs "
+          "were\n" % bench.graph)
     rows, n = [], bench.machine.gpus
     for program in PROGRAMS:
-        for name, setting in (("off", ["multi.stealing=off", "multi.steal_edges=1"]), ("on", ["multi.steal_edges=1"])):
+        for name, setting in (("off", ["multi.stealing=off", "multi.steal_edges=1"]), ("on", ["multi.steal_edges=1"]),
+                              ("always", ["multi.t1=0", "multi.t2=0"])):
             row = busiest_row(bench.run(program, n, setting))
             if row is None:
                 continue
-            share = row["share"]
-            edges = [sum(share[i * n + j] for i in range(n)) for j in range(n)]
-            rows.append([program, name] + ["%.0f" % (e / 1e3) for e in edges] +
-                        [us(row["longest_seconds"]), "%.0f%%" % (100 * row["idle_share"]), row["steal"]])
-    table(["", "stealing"] + ["GPU %d" % j for j in range(n)] + ["longest", "idle", ""], rows)
+            rows.append([program, name] + [us(b) for b in row["busy"]] +
+                        ["%.0f" % (row["edges_stolen"] / 1e3), "%.0f%%" % (100 * row["idle_share"]), row["steal"]])
+    table(["", "stealing"] + ["GPU %d" % j for j in range(n)] + ["stolen", "idle", ""], rows)
 
 
 def figure_9(bench):
@@ -229,11 +229,61 @@ def table_iv(bench):
     table(["", "iterations", "deciding, us", "an iteration, us", "of the run", "saved, us", "saved over cost", "idle"], rows)
 
 
+def links(machine):
+    """Bytes a second between the GPUs of an emulated machine, from its topology."""
+    name = machine.devices.split("@")[1] if "@" in machine.devices else ""
+    if "/" not in name:
+        name = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "share", "topologies", name + ".topology")
+    rates = {}
+    with open(name) as file:
+        for words in (line.split() for line in file):
+            if len(words) > 3 and words[0] == "link":
+                rate = float(words[3].replace("GB/s", "")) * 1e9
+                rates[int(words[1]), int(words[2])] = rates[int(words[2]), int(words[1])] = rate
+    return rates
+
+
+def makespan(rows, exact, n, rates, edge_bytes):
+    """Seconds of the divisions by what edges cost in fact, in the iterations that `exact` knows."""
+    whole = 0
+    for number, costs in exact.items():
+        share = rows[number]["share"]
+        whole += max(sum(share[i * n + j] * (costs[i] + (edge_bytes / rates[i, j] if i != j and share[i * n + j] > 0 else 0))
+                         for i in range(n)) for j in range(n))
+    return whole
+
+
+def costs(bench):
+    """Divisions by different costs of edges, all judged by what edges cost where nothing is stolen."""
+    print("Costs of edges, %s: us of the longest GPU in iterations above %d thousand edges: by the divisions and what edges cost "
+          "where nothing is stolen (without what a steal costs beside its edges), and as it was\n" % (bench.graph, EXACT // 1000))
+    rows, n, rates = [], bench.machine.gpus, links(bench.machine)
+    for program in PROGRAMS:
+        common = strip(program, ["multi.loop_edges=0", "multi.ownership=off"]) + (["multi.direction=push"] if program == "bfs" else [])
+        steal = common + ["multi.t1=0", "multi.t2=0"]
+        off = bench.run(program, n, common + strip(program, ["multi.stealing=off", "multi.steal_edges=1", "multi.queue_edges=0"]))["rows"]
+        exact = {r["number"]: [b / l if l > 0 else 0 for b, l in zip(r["busy"], r["load"])] for r in off
+                 if r["active_edges"] >= EXACT and len(r["load"]) > 0}
+        edge_bytes = 4 + (1 if program == "sssp" else 0) + 16 * len(exact) / max(1, sum(
+            r["active_edges"] / max(1, r["active_vertices"]) for r in off if r["number"] in exact))
+        for name in ("exact", "model", "measured", "uniform"):
+            got = bench.run(program, n, steal + ["multi.cost=" + name], 2)["rows"]
+            same = {k: v for k, v in exact.items() if k < len(got) and got[k]["load"] == off[k]["load"]}
+            judged = makespan(got, same, n, rates, edge_bytes)
+            if name == "exact":
+                best = judged
+                rows.append([program, "none", str(len(same)), us(makespan(off, same, n, rates, edge_bytes)), "",
+                             us(sum(off[k]["longest_seconds"] for k in same))])
+            rows.append([program, name, str(len(same)), us(judged), "%.2f" % (best / judged if judged > 0 else 0),
+                         us(sum(got[k]["longest_seconds"] for k in same))])
+    table(["", "costs", "iterations", "longest GPU", "exact over it", "as it was"], rows)
+
+
 def main():
     if len(sys.argv) < 3:
         fail("usage: multi_figures.sh DEVICES GRAPH [GRAPH ...]")
     machine = Machine(sys.argv[1])
-    figures = {"6": figure_6, "8": figure_8, "9": figure_9, "10": figure_10, "11": figure_11, "IV": table_iv}
+    figures = {"6": figure_6, "8": figure_8, "9": figure_9, "10": figure_10, "11": figure_11, "IV": table_iv, "costs": costs}
     with tempfile.TemporaryDirectory() as folder:
         for graph in sys.argv[2:]:
             bench = Bench(machine, graph, folder)

@@ -1,5 +1,6 @@
-/* The table of programs on the multi engine, on two and three emulated GPUs that copy through the host and on eight with
- * the links of a DGX-1, in ways that differ from row to row. The emulator watches every access of every kernel, so graphs
+/* The table of programs on the multi engine, on two and three emulated GPUs that copy through the host, on eight with
+ * the links of a DGX-1 and on four slices of one, in ways that differ from row to row. The emulator watches every access
+ * of every kernel, so graphs
  * are small and few ways are taken of each; TANDEM_TEST_ALL=1 in the environment takes many more. */
 #ifndef TD_TEST_MULTI_TABLE_H
 #define TD_TEST_MULTI_TABLE_H
@@ -24,19 +25,20 @@ static inline int multi_stride(const row *of, const td_graph *graph, test_weight
     bool buckets = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0; /* almost as many as vertices */
     bool again = strncmp(of->settings, "kcore", 5) == 0; /* what the row before does */
     if ((buckets && graph->vertices > FEW) || (again && graph->vertices > 600)) return 0;
-    if (circuit || buckets || kind != awkward) return 5039;
+    if (circuit || buckets || kind != awkward) return 6719;
     bool ordered = strcmp(of->program, "sssp") == 0 || strcmp(of->program, "kcore") == 0; /* many small iterations */
-    if (ordered) return graph->vertices <= TINY ? 2503 : 5039;
-    return graph->vertices <= TINY ? 1601 : graph->vertices <= 600 ? 2503 : 5039;
+    if (ordered) return graph->vertices <= TINY ? 3343 : 6719;
+    return graph->vertices <= TINY ? 2137 : graph->vertices <= 600 ? 3343 : 6719;
 }
 
 static inline void check_on_several(const char *program)
 {
-    multi_places places = {.machine = {"emu:2", "emu:3", cube_mesh("cube.topology", "")}, .machines = 3};
+    multi_places places = {.machine = {"emu:2", "emu:3", cube_mesh("cube.topology", ""),
+                                       machine_of("slices.topology", 4, "slices all\n", "")}, .machines = 4};
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
     places.place.pool = pool;
-    check_program(program, &(table_ways){MULTI_WAYS * 3, multi_run_in_turn, multi_stride, table_leave, &places, pool});
+    check_program(program, &(table_ways){MULTI_WAYS * 4, multi_run_in_turn, multi_stride, table_leave, &places, pool});
     td_pool_destroy(pool);
 }
 

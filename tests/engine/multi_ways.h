@@ -90,6 +90,14 @@ static inline void multi_check_edges(const subject *about, const td_run *run, ui
     }
 }
 
+/* GPUs of one memory may take vertices from a common queue: with stealing and loops, in half of the ways. */
+static inline const char *multi_queue_of(const char *devices, const multi_way *one)
+{
+    bool slices = strncmp(devices, "cuda", 4) == 0 || strstr(devices, "slices") != NULL;
+    bool may = strstr(one->sharing, "off") == NULL && strstr(one->sharing, "copies") == NULL;
+    return slices && may && one->keeps ? "multi.loop_queue=common" : "";
+}
+
 static inline td_run *multi_run_on(table_place *place, const char *devices, subject *about, int number)
 {
     const row *of = about->row;
@@ -97,8 +105,8 @@ static inline td_run *multi_run_on(table_place *place, const char *devices, subj
     char words[320], settings[320] = "", text[512];
     td_run_options options = table_options(of, about->graph);
     if (!multi_way_allowed(of, &one, &options)) return NULL;
-    snprintf(words, sizeof words, "multi.direction=%s multi.partition=%s %s %s %s", one.direction, one.partition,
-             one.sharing, one.owners, one.shape);
+    snprintf(words, sizeof words, "multi.direction=%s multi.partition=%s %s %s %s %s", one.direction, one.partition,
+             one.sharing, one.owners, one.shape, multi_queue_of(devices, &one));
     multi_add_settings(settings, sizeof settings, program_of(of->program), words);
     snprintf(about->how, sizeof about->how, "%s, %s,%s%s", devices, one.mode == TD_MODE_ASYNC ? "async" : "sync",
              settings, one.keeps ? ", kept" : "");

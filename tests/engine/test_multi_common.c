@@ -75,7 +75,8 @@ TEST(all_gpus_take_from_a_common_queue)
     td_graph *graph = islands_graph(4, 400, 4);
     const char *devices = slices(4);
     for (int p = 0; p < 2; p++) {
-        td_run *owners = run_on_slices(programs[p], graph, devices, p == 0 ? "multi.direction=push" : "");
+        td_run *owners = run_on_slices(programs[p], graph, devices,
+                                       p == 0 ? "multi.loop_queue=owners multi.direction=push" : "multi.loop_queue=owners");
         td_run *common = run_on_slices(programs[p], graph, devices, p == 0 ? COMMON "multi.direction=push" : COMMON);
         CHECK_EQ(stolen_of(owners), 0);
         CHECK_EQ(most_edges(owners), owners->edges_processed);
@@ -86,9 +87,39 @@ TEST(all_gpus_take_from_a_common_queue)
         for (uint32_t i = 0; i < owners->row_count; i++) before += owners->rows[i].operations;
         for (uint32_t i = 0; i < common->row_count; i++) after += common->rows[i].operations;
         CHECK(after < before);
+        if (p == 0) CHECK_EQ(common->edges_processed, owners->edges_processed);
         td_run_destroy(owners);
         td_run_destroy(common);
     }
+    td_graph_destroy(graph);
+}
+
+/* By default, but for sssp on graphs that are not sparse, which defers many vertices. */
+TEST(slices_choose_their_queue)
+{
+    td_graph *dense = islands_graph(2, 300, 9), *sparse = islands_graph(2, 300, 2);
+    td_run *bfs = run_on_slices("bfs", dense, slices(2), "multi.direction=push"), *many = run_on_slices("sssp", dense, slices(2), "");
+    td_run *few = run_on_slices("sssp", sparse, slices(2), "");
+    CHECK(stolen_of(bfs) > 0);
+    CHECK_EQ(stolen_of(many), 0);
+    CHECK(stolen_of(few) > 0);
+    td_run_destroy(bfs);
+    td_run_destroy(many);
+    td_run_destroy(few);
+    td_graph_destroy(dense);
+    td_graph_destroy(sparse);
+}
+
+/* A list that is longer than what a warp processes at once is divided. */
+TEST(all_gpus_share_a_long_list)
+{
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v < 2000; v++) put_edge(&edges, 2000, v);
+    td_graph *graph = made_graph(&edges, 2001, true);
+    td_run *run = run_on_slices("bfs", graph, slices(4), COMMON "multi.direction=push");
+    CHECK_EQ(run->edges_processed, 4000);
+    CHECK(2 * most_edges(run) < run->edges_processed);
+    td_run_destroy(run);
     td_graph_destroy(graph);
 }
 
@@ -115,6 +146,17 @@ TEST(pulls_of_slices_take_four_operations_of_the_host_for_each)
         CHECK(turned);
         td_run_destroy(run);
     }
+    td_graph_destroy(graph);
+}
+
+/* The only active neighbour is the last of a list that a warp leaves to a block. */
+TEST(pulls_of_slices_scan_long_lists_to_their_end)
+{
+    enum { LENGTH = TD_GPU_ALONE + TD_GPU_LATE + 700 };
+    scene_edges edges = {0};
+    for (uint32_t v = 1; v <= LENGTH; v++) put_edge(&edges, 0, v);
+    td_graph *graph = made_graph(&edges, LENGTH + 1, true);
+    td_run_destroy(run_on_slices("bfs", graph, slices(2), "multi.direction=pull"));
     td_graph_destroy(graph);
 }
 

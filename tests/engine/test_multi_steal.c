@@ -357,4 +357,30 @@ TEST(ownership_comes_back_when_the_work_grows)
     td_graph_destroy(graph);
 }
 
+/* The first run steals nothing and remembers what edges cost in every iteration; the second divides by that. */
+TEST(exact_costs_are_those_of_the_first_run)
+{
+    static const char settings[] = "multi.cost=exact multi.t1=0 multi.t2=0 multi.loop_edges=0 multi.ownership=off multi.direction=push";
+    td_cache kept = {0};
+    td_graph *graph = islands_graph(4, 2000, 8);
+    td_run_options options = multi_options("bfs", linked_gpus("exact.topology", 4, "check off\noperation-rate 20M/s\n"));
+    options.cache = &kept;
+    td_run *first = run_of("bfs", graph, options, settings), *second = run_of("bfs", graph, options, settings);
+    check_as_cpu(second, (td_run_options){.has_source = true}, "");
+    CHECK_EQ(stolen_in(first, "push"), 0);
+    CHECK(stolen_in(second, "push") > second->edges_processed / 2);
+    double alone = 0, shared = 0, expected = 0;
+    for (uint32_t i = 0; i < first->row_count; i++) {
+        alone += first->rows[i].longest_seconds;
+        shared += second->rows[i].longest_seconds;
+        expected += second->rows[i].predicted_seconds;
+    }
+    if (!(2 * shared < alone) || !(expected > 0.6 * shared && expected < 1.2 * shared))
+        TEST_FAIL("longest GPUs: %.0f us alone, %.0f us divided, %.0f us expected", 1e6 * alone, 1e6 * shared, 1e6 * expected);
+    td_run_destroy(first);
+    td_run_destroy(second);
+    td_cache_release(&kept);
+    td_graph_destroy(graph);
+}
+
 TEST_MAIN

@@ -34,7 +34,8 @@ bool td_multi_may_reach(const td_multi_job *self)
 bool td_multi_loops(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
-    return self->set.loop_edges > 0 && !self->gpu[0].job.strict && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
+    bool strict = self->gpu[0].job.strict; /* copies values between rounds */
+    return self->set.loop_edges > 0 && !strict && !self->division.spills && traits->fused && traits->sum == TD_SUM_MIN &&
            are_cooperative(self) && td_multi_may_reach(self);
 }
 
@@ -89,6 +90,12 @@ static td_status open_set(td_multi_job *self)
     return TD_OK;
 }
 
+/* Before the run, because it allocates, pins and waits. */
+td_status td_multi_open_loop(td_multi_job *self)
+{
+    return self->loops && self->balance.loop_group == self->count ? open_set(self) : TD_OK;
+}
+
 /* A member that is lost never comes to the barrier: the others leave it. */
 void td_multi_break_loop(td_multi_job *self)
 {
@@ -99,8 +106,16 @@ void td_multi_close_loop(td_multi_job *self) { td_set_close(self->rounds.set); }
 
 static td_gpu_job *job_of(td_multi_job *self, int member) { return &self->gpu[self->rounds.member[member]].job; }
 
-/* The members take vertices from the first one's queue. */
-static bool is_common(const td_multi_job *self) { return self->shared && self->set.common_queue && self->set.steals; }
+enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
+
+/* The members take vertices from the first one's queue. Where many vertices are deferred that is slower: one GPU lists
+ * them. */
+static bool is_common(const td_multi_job *self)
+{
+    bool lean = self->rounds.mean_degree <= LEAN_DEGREE, prioritised = self->gpu[0].job.prioritised;
+    if (!self->shared || !self->set.steals || self->set.loop_queue == TD_QUEUE_OWNERS) return false;
+    return self->set.loop_queue == TD_QUEUE_COMMON || lean || !prioritised;
+}
 
 /* The active and the deferred vertices first .. end - 1, from bitmaps into the GPU's queues. */
 static td_status list_range(td_gpu_job *job, uint32_t first, uint32_t end)
@@ -124,7 +139,6 @@ static td_status list_frontier(td_multi_job *self)
 }
 
 enum { GROWTH = 4, LEAST_BLOCKS = 8 };
-enum { LEAN_DEGREE = 8 }; /* mean degree up to which loops do not count edges ahead */
 enum { LONG_LIST = 128 }; /* edges that a warp of a common queue processes at once */
 
 void td_multi_fill_peers(td_multi_job *self, td_joint_args *args)
@@ -166,13 +180,13 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
 }
 
 /* Fewer blocks meet faster: as many as have an edge per thread, and grow with the frontier, at most one per
- * multiprocessor. */
+ * multiprocessor. Of a common queue so many at once: it has enough for all. */
 static uint32_t blocks_of(const td_multi_job *self, const td_gpu_job *job)
 {
     if (self->set.loop_blocks > 0) return self->set.loop_blocks;
     uint64_t work = self->now.edges + self->now.vertices, processors = (uint64_t)job->device->properties.multiprocessors;
     uint64_t wanted = GROWTH * work / ((uint64_t)self->rounds.count * TD_GPU_THREADS) + LEAST_BLOCKS;
-    return (uint32_t)(wanted < processors ? wanted : processors);
+    return (uint32_t)(wanted < processors && !is_common(self) ? wanted : processors);
 }
 
 static const td_kernel *kernel_of(const td_multi_job *self, const td_gpu_job *job)

@@ -30,10 +30,11 @@ static td_status share(td_multi_job *self, size_t place, size_t bytes, int shift
 
 td_status td_multi_share_ranges(td_multi_job *self, size_t place, size_t bytes) { return share(self, place, bytes, 0); }
 
-/* The host has waited for the frontier's counters, and with them for its bitmap. */
+/* Of first-hit programs the host has waited for the frontier's counters, and with them for its bitmap; levels of peeling
+ * are mapped without a wait. */
 td_status td_multi_share_active(td_multi_job *self)
 {
-    if (self->shared) return TD_OK;
+    if (self->shared && self->gpu[0].job.state.first_hit) return TD_OK;
     return share(self, offsetof(td_gpu_state, active), sizeof(uint32_t), 5);
 }
 

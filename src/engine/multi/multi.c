@@ -9,7 +9,8 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_LOOP_QUEUE, SET_LOOP_BLOCKS, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA, SET_SAMPLES, SET_BREAKDOWN,
+    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_LOOP_QUEUE, SET_LOOP_BLOCKS, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA,
+    SET_SAMPLES, SET_BREAKDOWN,
     SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE, SET_RECOVERY, SET_RECOVERY_EVERY, SETTINGS,
 };
 
@@ -36,7 +37,7 @@ static const td_setting settings[] = {
     [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform|model|exact",
                   "what an edge costs on each GPU: as the iterations before took, with the links; all the same; as a "
                   "model predicts it from the degrees of the frontier (tandem calibrate), with the links; or, to compare "
-                  "these with, as the same iteration of the first run took, which steals nothing (--repeat 2)"},
+                  "these with, as the same iteration of the first of several runs took, which steals nothing"},
     [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
     [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
@@ -49,9 +50,10 @@ static const td_setting settings[] = {
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                         "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
-    [SET_LOOP_QUEUE] = {"loop_queue", TD_SETTING_CHOICE, 0, 0, 0, "owners|common",
+    [SET_LOOP_QUEUE] = {"loop_queue", TD_SETTING_CHOICE, 0, 0, 0, "auto|owners|common",
                         "frontiers of rounds without the host: a queue for every owner, or one from which all GPUs take equal "
-                        "shares (GPUs that have the same memory)"},
+                        "shares (GPUs that have the same memory); auto: the latter where it is possible, but for sssp on graphs "
+                        "of mean degrees above 8"},
     [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
                          "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
                          "of the first round, at most one per multiprocessor"},
@@ -158,7 +160,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .steal_edges = (uint64_t)set[SET_STEAL_EDGES],
                                .high_degree = (uint64_t)set[SET_HIGH_DEGREE],
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
-                               .common_queue = set[SET_LOOP_QUEUE] == 1,
+                               .loop_queue = (td_multi_queues_of)set[SET_LOOP_QUEUE],
                                .loop_blocks = (uint32_t)set[SET_LOOP_BLOCKS],
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES],
@@ -433,7 +435,7 @@ static td_status set_up(td_multi_job *self, const td_plan *plan, td_run *run)
         self->loops = false;
         self->queues = td_multi_queues(self);
     }
-    return TD_OK;
+    return td_multi_open_loop(self);
 }
 
 static void tear_down(td_multi_job *self)

@@ -39,6 +39,9 @@ typedef enum td_multi_cost {
 /* Values of vertices: one array for all GPUs that have the same memory, or an array per GPU with mirrors. */
 typedef enum td_multi_values { TD_VALUES_AUTO, TD_VALUES_SHARED, TD_VALUES_MIRRORED } td_multi_values;
 
+/* Where rounds without the host have their frontier: a queue per owner, or one of which all GPUs take shares. */
+typedef enum td_multi_queues_of { TD_QUEUE_AUTO, TD_QUEUE_OWNERS, TD_QUEUE_COMMON } td_multi_queues_of;
+
 typedef struct td_multi_settings {
     td_multi_values values;
     td_partition_kind partition;
@@ -51,7 +54,7 @@ typedef struct td_multi_settings {
     uint64_t steal_edges;    /* smaller iterations are neither timed nor divided, unless t1 is given */
     uint64_t high_degree;
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
-    bool common_queue;       /* GPUs that have the same memory take vertices from one queue in these loops */
+    td_multi_queues_of loop_queue; /* of these loops, on GPUs that have the same memory */
     uint32_t loop_blocks;    /* of each GPU in these loops; 0: by the work */
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
@@ -430,6 +433,7 @@ int td_multi_loop_group(const td_multi_job *self); /* the size of the largest gr
  * deferred. */
 bool td_multi_loops(const td_multi_job *self);
 td_status td_multi_loop_rounds(td_multi_job *self, bool *far);
+td_status td_multi_open_loop(td_multi_job *self); /* what members need to meet, where all GPUs are members */
 void td_multi_break_loop(td_multi_job *self);
 void td_multi_close_loop(td_multi_job *self);
 

@@ -17,8 +17,9 @@ bool td_multi_queues(const td_multi_job *self)
 {
     const td_cpu_kernels *traits = self->traits;
     bool given = self->set.steals && self->set.t1 >= 0; /* thresholds that may divide any round */
-    return self->set.queue_edges > 0 && !self->gpu[0].job.strict && !self->loops && !self->division.spills && !given && !td_multi_logs(self) && traits->fused &&
-           traits->sum == TD_SUM_MIN && self->count > 1 && td_multi_may_reach(self);
+    bool strict = self->gpu[0].job.strict;
+    return self->set.queue_edges > 0 && !strict && !self->loops && !self->division.spills && !given &&
+           !td_multi_logs(self) && traits->fused && traits->sum == TD_SUM_MIN && self->count > 1 && td_multi_may_reach(self);
 }
 
 /* Every member updates the others' memory, and reads the lists of its fragments. */

@@ -9,7 +9,8 @@ static td_status keep_values(td_multi_job *self)
     if (!self->gpu[0].job.strict) return TD_OK;
     size_t bytes = self->traits->value_bytes;
     TD_EACH_GPU(self, gpu) {
-        uint64_t first = self->shared ? gpu->fragment->first : 0, end = self->shared ? gpu->fragment->end : self->graph->vertices;
+        uint64_t first = self->shared ? gpu->fragment->first : 0;
+        uint64_t end = self->shared ? gpu->fragment->end : self->graph->vertices;
         const td_gpu_state *state = &gpu->job.state;
         if (first == end) continue;
         TD_CHECK(td_stream_copy(gpu->job.stream, (char *)state->messages + first * bytes,
