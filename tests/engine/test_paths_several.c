@@ -9,11 +9,9 @@
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 {
     bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of rounds */
-    bool slow = circuit || strcmp(of->program, "pagerank") == 0 || strcmp(of->program, "adsorption") == 0;
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
-    if (kind != awkward || graph->vertices > (circuit ? VERY_TINY : slow ? 100 : 300)) return 0;
-    if (getenv("TANDEM_TEST_ALL") != NULL) return circuit ? 101 : 13;
-    return graph->vertices <= TINY ? 293 : 409; /* primes, so that every setting gets its turn */
+    if (getenv("TANDEM_TEST_ALL") != NULL) return graph->vertices > (circuit ? VERY_TINY : 300) ? 0 : circuit ? 101 : 13;
+    return kind != awkward || graph->vertices > VERY_TINY ? 0 : PATHS_SEVERAL_WAYS; /* one of them */
 }
 
 static void check(const char *program, const char *devices)

@@ -98,7 +98,10 @@ void td_paths_several_close(td_paths_job *self)
     for (int i = 0; i < all->count; i++) td_paths_close_post(&all->part[i]);
     td_gpu_exchange_close(&all->exchange);
     td_gpu_routes_close(&all->exchange);
-    for (int i = 0; i < all->count; i++) td_paths_gpu_shut(&all->part[i]);
+    for (int i = 0; i < all->count; i++) {
+        td_free(all->part[i].count_offsets); /* core numbers */
+        td_paths_gpu_shut(&all->part[i]);
+    }
     self->gpu = NULL;
     td_paths_several_free(self);
 }

@@ -39,6 +39,7 @@ typedef struct placing {
     uint8_t *touched;          /* vertices: the last GPU whose paths have it, from 1 on */
     uint64_t all[TD_GPUS];     /* edges of a GPU */
     uint64_t load[TD_GPUS];    /* of the range alone */
+    uint32_t placed;           /* partitions before it have a GPU */
 } placing;
 
 static uint64_t edges_of(const td_paths *paths, uint32_t k)
@@ -46,72 +47,97 @@ static uint64_t edges_of(const td_paths *paths, uint32_t k)
     return paths->partition[k].entries - paths->partition[k].paths;
 }
 
-/* The vertices of a partition that are on each GPU: their masters, or paths that write them. */
+/* The vertices of a partition whose masters, of other partitions, are on each GPU. */
 static void count_near(const placing *at, uint32_t k, uint64_t *near)
 {
     const td_paths *paths = &at->self->paths;
     const td_path_partition *of = &paths->partition[k];
     memset(near, 0, TD_GPUS * sizeof *near);
     for (uint64_t e = of->first_entry; e < of->first_entry + of->entries; e++) {
-        uint32_t v = paths->vertices[e];
-        if (at->home[v] != UINT32_MAX && at->home[v] < k) near[at->of[at->home[v]]]++;
-        else if (at->touched[v] > 0) near[at->touched[v] - 1]++;
+        uint32_t home = at->home[paths->vertices[e]];
+        if (home < at->placed && home != k) near[at->of[home]]++;
     }
 }
 
-/* The GPU with most of what the partition reads and writes, of those with room; of equal ones, the emptiest. */
+/* The GPU with most of them, of those with room for the partition; of equal ones, the one that has it. */
 static int choose(const placing *at, uint32_t k, const uint64_t *near, double room)
 {
-    int best = -1;
-    double most = -1;
-    for (int g = 0; g < at->share->count; g++) {
-        double load = (double)at->load[g], left = 1 - load / room;
-        if (load > 0 && load + (double)edges_of(&at->self->paths, k) > room) continue;
-        double worth = (double)near[g] * (left > 0.05 ? left : 0.05);
-        bool emptier = best >= 0 && worth == most && at->load[g] + at->all[g] < at->load[best] + at->all[best];
-        if (worth <= most && !emptier) continue;
-        most = worth;
-        best = g;
-    }
-    for (int g = 0; best < 0 && g < at->share->count; g++) /* all are full, but for less than this partition */
-        if (best < 0 || at->load[g] < at->load[best]) best = g;
+    int best = at->of[k];
+    for (int g = 0; g < at->share->count; g++)
+        if (near[g] > near[best] && (double)(at->load[g] + edges_of(&at->self->paths, k)) <= room) best = g;
     return best;
 }
 
-static void put(placing *at, uint32_t k, int gpu, const uint64_t *near)
+/* Moves partitions of a range to the GPUs that have most of what they read and write. */
+static void draw_near(placing *at, uint32_t first, uint32_t end, double room)
 {
+    enum { PASSES = 4 };
     const td_paths *paths = &at->self->paths;
-    const td_path_partition *of = &paths->partition[k];
-    bool affine = near[gpu] > 0;
-    at->of[k] = (uint8_t)gpu;
-    at->load[gpu] += edges_of(paths, k);
-    for (uint64_t e = of->first_entry; e < of->first_entry + of->entries; e++)
-        at->touched[paths->vertices[e]] = (uint8_t)(gpu + 1);
-    for (int g = 0; g < at->share->count; g++) affine &= near[g] <= near[gpu];
-    at->share->affine += affine;
+    uint64_t near[TD_GPUS];
+    for (int pass = 0; pass < PASSES; pass++)
+        for (uint32_t k = first; k < end; k++) {
+            count_near(at, k, near);
+            int from = at->of[k], to = choose(at, k, near, room);
+            at->load[from] -= edges_of(paths, k);
+            at->load[to] += edges_of(paths, k);
+            at->of[k] = (uint8_t)to;
+        }
 }
 
-/* The partitions of a range that is processed at a time: equally many edges on every GPU; fewer partitions than two for
- * each GPU stay together. Without affinity a GPU gets consecutive ones, a small range the next GPU in turn. */
+/* Counts the partitions of a range that are where most of their masters are, and notes which GPUs have its vertices. */
+static void note_range(placing *at, uint32_t first, uint32_t end)
+{
+    const td_paths *paths = &at->self->paths;
+    uint64_t near[TD_GPUS], seen = 0;
+    for (uint32_t k = first; k < end; k++) {
+        const td_path_partition *of = &paths->partition[k];
+        int gpu = at->of[k];
+        count_near(at, k, near);
+        bool affine = near[gpu] > 0;
+        for (int g = 0; g < at->share->count; g++) affine &= near[g] <= near[gpu];
+        at->share->affine += affine;
+        seen |= UINT64_C(1) << gpu;
+        for (uint64_t e = of->first_entry; e < of->first_entry + of->entries; e++)
+            at->touched[paths->vertices[e]] = (uint8_t)(gpu + 1);
+    }
+    at->share->spread += td_popcount(seen) > 1;
+}
+
+/* The GPU that a small range goes to: that of most masters; without affinity, the next in turn. */
+static int choose_one(placing *at, uint32_t first, uint32_t end, uint32_t *turn)
+{
+    uint64_t near[TD_GPUS], sum[TD_GPUS] = {0};
+    int best = 0;
+    if (!at->self->set.affinity) return (int)((*turn)++ % (uint32_t)at->share->count);
+    for (uint32_t k = first; k < end; k++) {
+        count_near(at, k, near);
+        for (int g = 0; g < at->share->count; g++) sum[g] += near[g];
+    }
+    for (int g = 1; g < at->share->count; g++)
+        if (sum[g] > sum[best] || (sum[g] == sum[best] && at->all[g] < at->all[best])) best = g;
+    return best;
+}
+
+/* The partitions of a range that is processed at a time: about equally many edges on every GPU, consecutive ones at
+ * first; fewer partitions than two for each GPU stay together. */
 static void place_range(placing *at, uint32_t first, uint32_t end, uint32_t *turn)
 {
     const td_paths *paths = &at->self->paths;
-    int count = at->share->count;
-    bool small = end - first < 2 * (uint32_t)count, affinity = at->self->set.affinity;
-    uint64_t edges = 0, before = 0, near[TD_GPUS], seen = 0;
+    uint64_t count = (uint64_t)at->share->count, edges = 0, before = 0;
+    bool small = end - first < 2 * count;
     for (uint32_t k = first; k < end; k++) edges += edges_of(paths, k);
     memset(at->load, 0, sizeof at->load);
+    at->placed = first; /* of masters */
+    int one = small ? choose_one(at, first, end, turn) : 0;
+    at->placed = end;
     for (uint32_t k = first; k < end; k++) {
-        int gpu = small ? (int)(*turn % (uint32_t)count) : (int)(before * (uint64_t)count / (edges + 1));
-        count_near(at, k, near);
-        if (affinity) gpu = choose(at, k, near, small ? 1e30 : 1.02 * (double)edges / count);
+        at->of[k] = small ? (uint8_t)one : (uint8_t)(before * count / (edges + 1));
         before += edges_of(paths, k);
-        put(at, k, gpu, near);
-        seen |= UINT64_C(1) << gpu;
+        at->load[at->of[k]] += edges_of(paths, k);
     }
-    *turn += small;
-    at->share->spread += td_popcount(seen) > 1;
-    for (int g = 0; g < count; g++) at->all[g] += at->load[g];
+    if (!small && at->self->set.affinity) draw_near(at, first, end, 1.05 * (double)edges / (double)count);
+    note_range(at, first, end);
+    for (uint64_t g = 0; g < count; g++) at->all[g] += at->load[g];
 }
 
 static void place_partitions(placing *at)
