@@ -252,8 +252,8 @@ TEST(settings_of_several_gpus_are_refused_on_one)
 
 TEST(a_gpu_lost_at_any_operation_is_an_error_and_leaves_nothing)
 {
-    lose_in_turn_on("bfs", apart(3), "paths.partition_edges=4");
-    lose_in_turn_on("pagerank", slices(), "paths.partition_edges=4");
+    lose_in_turn_on("pagerank", apart(2), "paths.partition_edges=8");
+    lose_in_turn_on("bfs", slices(), "paths.partition_edges=4");
 }
 
 TEST(every_allocation_fails_once) { fail_allocations_on("kcore", apart(2), "paths.partition_edges=4"); }
