@@ -83,8 +83,8 @@ static uint64_t count_with(const char *program, const td_graph *graph, const cha
 /* The giant component is on all GPUs, each of which walks a part of it. */
 TEST(a_giant_component_is_spread_over_the_gpus)
 {
-    td_graph *graph = web(700);
-    td_run *run = run_with("pagerank", graph, apart(4), SMALL);
+    td_graph *graph = web(300);
+    td_run *run = run_with("adsorption", graph, apart(4), SMALL);
     CHECK_EQ(counted(run, "gpus"), 4);
     CHECK(counted(run, "groups_spread") > 0);
     CHECK(counted(run, "messages") > 0);
@@ -131,6 +131,18 @@ TEST(messages_are_sorted_by_their_destinations)
 }
 
 /* Rounds of a launch take fewer exchanges. */
+/* A GPU that starts early does not wait for the others behind every layer. */
+TEST(gpus_that_go_ahead_exchange_less_often)
+{
+    td_graph *graph = web(700);
+    td_run *on = run_with("bfs", graph, apart(2), SMALL), *off = run_with("bfs", graph, apart(2), SMALL "paths.early=off");
+    printf("     %" PRIu64 " launches, %" PRIu64 " behind every layer\n", on->launches, off->launches);
+    CHECK(on->launches < off->launches);
+    td_run_destroy(on);
+    td_run_destroy(off);
+    td_graph_destroy(graph);
+}
+
 TEST(several_rounds_before_an_exchange_take_fewer_of_them)
 {
     td_graph *graph = named("grid 30x40");
@@ -163,20 +175,21 @@ TEST(early_start_takes_fewer_rounds_and_more_updates)
     td_graph_destroy(graph);
 }
 
-/* A star of paths on one GPU of four slices: its partitions are more than its warps, the others have none. */
+/* A search reaches the partitions of one slice before those of others: more than it has warps. */
 TEST(slices_of_a_gpu_walk_partitions_of_busy_ones)
 {
     td_graph *graph = web(1500);
     const char *narrow = machine_of("thin.topology", 4, "slices all\n", "multiprocessors 1\nresident-threads 64\n");
-    td_run *on = run_with("bfs", graph, narrow, "paths.partition_edges=8"),
-           *off = run_with("bfs", graph, narrow, "paths.partition_edges=8 paths.steal=off");
+    const char *steals = "paths.partition_edges=8 paths.rounds=1";
+    td_run *on = run_with("bfs", graph, narrow, steals),
+           *off = run_with("bfs", graph, narrow, "paths.partition_edges=8 paths.rounds=1 paths.steal=off");
     printf("     %" PRIu64 " partitions of %" PRIu64 " on other GPUs, in %" PRIu64 " walks\n", counted(on, "partitions_far"),
            counted(on, "partitions_walked"), counted(on, "joint_walks"));
     CHECK(counted(on, "partitions_far") > 0);
     CHECK_EQ(counted(off, "partitions_far"), 0);
     td_run_destroy(on);
     td_run_destroy(off);
-    CHECK_EQ(count_with("bfs", graph, apart(4), "paths.partition_edges=8", "joint_walks"), 0); /* no common memory */
+    CHECK_EQ(count_with("bfs", graph, apart(4), steals, "joint_walks"), 0); /* no common memory */
     td_graph_destroy(graph);
 }
 
@@ -207,29 +220,29 @@ static void compare_memory(const td_graph *graph, const char *program, const cha
 TEST(the_memory_stated_for_every_gpu_is_taken_to_the_byte)
 {
     static const char *const programs[] = {"pagerank", "sssp", "kcore", "labels"};
-    td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U16, NULL);
+    td_graph *graph = test_graph(test_graph_named("two components"), TEST_U16, NULL);
     for (int p = 0; p < 4; p++) {
-        compare_memory(graph, programs[p], apart(3), SMALL);
-        compare_memory(graph, programs[p], late(), SMALL "paths.early=on");
+        compare_memory(graph, programs[p], apart(3), "paths.partition_edges=4");
+        compare_memory(graph, programs[p], late(), "paths.partition_edges=4 paths.early=on");
     }
-    compare_memory(graph, "pagerank", apart(2), SMALL "paths.streams=2 paths.batch_edges=300");
-    compare_memory(graph, "bfs", slices(), SMALL);
+    compare_memory(graph, "pagerank", apart(2), "paths.partition_edges=4 paths.streams=2 paths.batch_edges=20");
+    compare_memory(graph, "bfs", slices(), "paths.partition_edges=4");
     td_graph_destroy(graph);
 }
 
 /* A second run of a session takes the shares of the first. */
 TEST(a_session_makes_the_shares_once)
 {
-    td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U16, NULL);
+    td_graph *graph = web(300);
     td_cache kept = {0};
-    td_run_options options = on_gpu("pagerank", graph);
+    td_run_options options = on_gpu("bfs", graph);
     options.cache = &kept;
     options.devices = apart(2);
-    td_run_destroy(run_of("pagerank", graph, options, SMALL));
+    td_run_destroy(run_of("bfs", graph, options, SMALL));
     uint64_t bytes = kept.layouts[0].host_bytes;
-    td_run_destroy(run_of("pagerank", graph, options, SMALL));
+    td_run_destroy(run_of("bfs", graph, options, SMALL));
     CHECK_EQ(kept.layouts[0].host_bytes, bytes);
-    td_run_destroy(run_of("pagerank", graph, options, SMALL "paths.affinity=off"));
+    td_run_destroy(run_of("bfs", graph, options, SMALL "paths.affinity=off"));
     CHECK(kept.layouts[1].state == NULL);
     td_cache_release(&kept);
     td_graph_destroy(graph);

@@ -383,7 +383,7 @@ static td_status pass(td_paths_job *self)
 {
     self->allowed = self->left = 0;
     self->passes++;
-    if (self->one_group) return process_all(self);
+    if (self->one_group || td_paths_goes_ahead(self)) return process_all(self);
     if (td_paths_loops(self)) return process_ranges(self);
     for (uint32_t layer = 0; layer < self->paths.layers; layer++) TD_CHECK(process_layer(self, layer));
     return TD_OK;

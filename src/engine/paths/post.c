@@ -224,12 +224,22 @@ static td_status take_box(td_paths_job *part, td_paths_mail mail, uint64_t *sent
                                      : td_gpu_launch(job, job->stream, &job->kernels->path_take_messages, most, &args);
 }
 
+static bool has_mail(const td_paths_post *post)
+{
+    uint32_t any = 0;
+    for (td_paths_mail mail = 0; mail < TD_PATHS_MAILS; mail++)
+        for (int from = 0; from < post->all->count; from++)
+            any |= post->all->part[from].gpu->seen->lengths[mail][post->number];
+    return any > 0;
+}
+
 /* The messages change marks: paths of vertices with many edges are marked by blocks, as behind a walk. */
 static td_status take(td_paths_job *part, uint64_t *sent)
 {
     td_gpu_job *job = &part->gpu->job;
     td_paths_post *post = part->gpu->post;
     uint64_t before = *sent;
+    if (!has_mail(post)) return TD_OK;
     TD_CHECK(td_paths_gpu_clear_words(part));
     for (td_paths_mail mail = 0; mail < TD_PATHS_MAILS; mail++) TD_CHECK(take_box(part, mail, sent));
     if (*sent == before) return TD_OK;
