@@ -210,7 +210,8 @@ static int list_crossing(const td_paths_job *self, void **arrays, uint64_t *byte
     uint64_t mirrors = p->edges * self->gpu->job.traits->message_bytes;
     void *all[] = {b->sent, b->sent_back, p->vertices, p->starts, p->lanes, p->weights};
     uint64_t sizes[] = {mirrors, self->steps.state.back ? mirrors : 0, p->entries * ID, p->paths * ID,
-                        (uint64_t)p->partitions * (TD_PATH_LANES + 1) * ID, p->edges * td_gpu_weight_bytes(&self->gpu->job)};
+                        (uint64_t)p->partitions * (TD_PATH_LANES + 1) * ID,
+                        p->edges * td_gpu_weight_bytes(&self->gpu->job)};
     int count = p->block == NULL ? 6 : 2;
     for (int i = 0; i < count; i++) {
         arrays[i] = all[i];

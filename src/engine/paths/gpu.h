@@ -1,9 +1,11 @@
-/* The paths engine on a GPU (gpu.c). */
+/* The paths engine on a GPU (gpu.c, steps.c). */
 #ifndef TD_ENGINE_PATHS_GPU_H
 #define TD_ENGINE_PATHS_GPU_H
 
 #include "engine/paths/paths.h"
 #include "gpu/launch.h"
+
+enum { TD_PATHS_WORD_NEXT, TD_PATHS_WORD_LATE, TD_PATHS_WORDS }; /* of the counters that every launch finds at 0 */
 
 /* Counters at the host, pinned if possible. */
 typedef struct td_paths_seen {
@@ -17,7 +19,7 @@ typedef struct td_paths_gpu {
     td_gpu_job job;
     td_paths_args args;      /* arrays on the GPU */
     uint32_t *members;       /* index.members, on the GPU */
-    uint32_t *words;         /* counters that every launch finds at 0 (gpu.c) */
+    uint32_t *words;         /* counters that every launch finds at 0 */
     td_paths_seen *seen;
     bool pinned;
     /* rounds.c */

@@ -7,7 +7,8 @@
  *   finish.c     the end of a pass over all groups: the scale of linear programs, the residual over all vertices
  *   plain.c      the variant without paths
  *   cores.c      the steps on the CPU's cores
- *   gpu.c        the steps on a GPU
+ *   gpu.c        a GPU: the decomposition, the arrays, the plan
+ *   steps.c      the steps on a GPU
  *   rounds.c     rounds inside a launch
  *   early.c      partitions that are walked before their turn
  *   batches.c, batch_walk.c   paths that stay at the host

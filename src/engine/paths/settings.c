@@ -148,7 +148,8 @@ td_status td_paths_check_settings(const td_settings *settings)
         snprintf(key, sizeof key, "paths.%s", name);
         if (td_settings_given(settings, key) && !td_paths_setting_applies(settings, name))
             return td_fail(TD_USAGE, "%s has no effect: %s", key,
-                           strcmp(name, "early") == 0 && set.variant != TD_PATHS_T ? "with paths.layers=off all paths are walked at once"
+                           strcmp(name, "early") == 0 && set.variant != TD_PATHS_T
+                               ? "with paths.layers=off all paths are walked at once"
                            : strcmp(name, "rounds") == 0 && set.variant != TD_PATHS_T
                                ? "every round is a launch where paths.loop=off, or where paths stay at the host"
                            : strcmp(name, "share") == 0 || strcmp(name, "balance") == 0

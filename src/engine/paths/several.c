@@ -174,7 +174,8 @@ td_status td_paths_several_do(td_paths_job *self, td_paths_step step, td_path_ta
         TD_CHECK(queue_step(part, step, self->group));
         if (changes) TD_CHECK(td_paths_pack(part));
         if (step == TD_PATHS_INIT) /* all GPUs have the first values */
-            TD_CHECK(td_stream_fill(job->stream, part->gpu->args.paths.changed, 0, td_gpu_words(job) * sizeof(uint32_t)));
+            TD_CHECK(td_stream_fill(job->stream, part->gpu->args.paths.changed, 0,
+                                    td_gpu_words(job) * sizeof(uint32_t)));
     }
     TD_CHECK(collect(self, out));
     return changes ? td_paths_deliver(self, &sent) : TD_OK;
@@ -238,7 +239,8 @@ static td_status walk_joint(td_paths_job *self, const td_paths_group *group)
         td_paths_group here = group_on(part, group);
         follow(self, part);
         part->gpu->args.span.early_count = 0;
-        args[i] = (td_path_steal_args){.peers = all->post[i].peers, .count = (uint32_t)all->count, .number = (uint32_t)i};
+        args[i] = (td_path_steal_args){.peers = all->post[i].peers, .count = (uint32_t)all->count,
+                                       .number = (uint32_t)i};
         TD_CHECK(td_paths_gpu_begin_span(part, &here, &args[i].of));
         peers[i] = (td_path_peer){args[i].of.paths, args[i].of.span};
     }

@@ -203,8 +203,8 @@ static void count_groups(const placing *at, int gpu, td_paths *out)
         td_path_group *group = &out->group[g];
         *group = from->group[g];
         group->first_partition = before;
-        for (uint32_t k = from->group[g].first_partition; k < from->group[g].first_partition + from->group[g].partitions; k++)
-            before += at->of[k] == gpu;
+        for (uint32_t k = 0; k < from->group[g].partitions; k++)
+            before += at->of[from->group[g].first_partition + k] == gpu;
         group->partitions = before - group->first_partition;
     }
 }
