@@ -131,7 +131,7 @@ TEST(messages_are_sorted_by_their_destinations)
 }
 
 /* Rounds of a launch take fewer exchanges. */
-/* A GPU that starts early does not wait for the others behind every layer. */
+/* GPUs that start early do not wait for each other behind every layer. */
 TEST(gpus_that_go_ahead_exchange_less_often)
 {
     td_graph *graph = web(700);

@@ -1,7 +1,8 @@
 /* Early start (DiGraph, section 3.2.2): a group with fewer partitions than the GPU has warps leaves some idle. These walk
  * partitions of later groups ahead of their turn: first those of the groups with the fewest predecessors that are not
  * final. What they compute may change again, so that vertices may be updated more often. On several GPUs, programs of
- * whole numbers go further: every GPU walks all of its groups in the order of their layers before they exchange. */
+ * whole numbers go further: the groups of all layers are walked at once, because an exchange behind every layer takes
+ * longer than the updates that layers save. */
 #include "engine/paths/gpu.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ bool td_paths_goes_ahead(const td_paths_job *self)
 {
     const td_paths_gpu *gpu = self->gpu;
     bool several = self->several != NULL || (gpu != NULL && gpu->post != NULL);
-    return several && self->set.early && !self->real && !self->one_group && gpu->loops;
+    return several && self->set.early && !self->real && !self->one_group && gpu->batches == NULL;
 }
 
 uint32_t td_paths_early_room(const td_device *device)

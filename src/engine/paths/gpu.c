@@ -103,16 +103,11 @@ static bool is_shared(const td_paths_job *self, const td_gpu_set *gpus)
 
 /* Launches and exchanges cost more than updates: programs of whole numbers, which nothing is measured of between groups,
  * start early. */
-static td_status set_defaults(td_paths_job *self)
+static void set_defaults(td_paths_job *self)
 {
     const td_settings *settings = self->options->settings;
-    bool rounds = settings != NULL && td_settings_given(settings, "paths.rounds");
     if (settings == NULL || !td_settings_given(settings, "paths.early"))
-        self->set.early = !self->real && self->set.loop && self->set.streams == 0 && !rounds;
-    if (rounds && self->set.early && !self->real)
-        return td_fail(TD_USAGE, "paths.rounds has no effect with paths.early=on: every GPU walks until nothing is marked "
-                                 "there");
-    return TD_OK;
+        self->set.early = !self->real && self->set.streams == 0;
 }
 
 /* Takes the shares of the GPUs from the layout, or makes them. */
@@ -273,7 +268,7 @@ static td_status declare(td_paths_job *self)
     if (self->gpu->post != NULL) TD_CHECK(td_paths_declare_post(self));
     if (batched) return declare_slots(self);
     if (!self->gpu->loops) return TD_OK;
-    if (!s->plain && !self->one_group && (self->gpu->post == NULL || td_paths_goes_ahead(self)))
+    if (!s->plain && !self->one_group && self->gpu->post == NULL)
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->ranges_seen, td_paths_count_ranges(self),
                                 sizeof *self->gpu->ranges, "groups of paths"));
     return td_gpu_new(job, &self->gpu->loop, 1, sizeof(td_path_loop), "counters of rounds");
@@ -490,7 +485,7 @@ td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
     TD_CHECK(td_gpu_set_open(&plan->options, "paths", &gpus));
     TD_CHECK(td_gpu_layout_acquire(&layout_kind, plan->graph, &plan->options, &layout));
     if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
-    if (is_shared(self, gpus)) TD_TRY(set_defaults(self));
+    if (is_shared(self, gpus)) set_defaults(self);
     TD_TRY(td_paths_check_several(plan->options.settings, is_shared(self, gpus)));
     if (gpus->count > 1 && self->steps.state.plain)
         td_plan_say(plan, true, "the variant without paths uses the first GPU of {devices} alone");
@@ -542,7 +537,7 @@ static td_status open_one(td_paths_job *self, paths_layout *layout)
 static td_status open_several(td_paths_job *self, paths_layout *layout)
 {
     td_paths_gpu none = {0};
-    TD_CHECK(set_defaults(self));
+    set_defaults(self);
     self->gpu = &none;
     td_status status = take_paths(self, layout);
     if (status == TD_OK) status = take_share(self, layout);

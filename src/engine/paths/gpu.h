@@ -80,10 +80,9 @@ td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *f
 /* Of several GPUs: queues rounds over a group until nothing is marked, or so many; when the launch has ended, adds what
  * it did and returns its rounds. */
 td_status td_paths_queue_rounds(td_paths_job *part, const td_paths_group *group, uint32_t most);
-td_status td_paths_queue_ranges(td_paths_job *part); /* over all groups, in the order of their layers */
 uint32_t td_paths_count_rounds(const td_paths_job *part, td_path_tally *out);
 
-/* Of several GPUs, early start of a program of whole numbers: every GPU walks all of its groups before they exchange. */
+/* Of several GPUs, early start of a program of whole numbers: the groups of all layers are walked at once. */
 bool td_paths_goes_ahead(const td_paths_job *self);
 
 /* early.c: chooses the partitions that the next walks over a group of the part take early; how many there may be. */

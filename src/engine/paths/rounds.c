@@ -151,19 +151,6 @@ td_status td_paths_queue_rounds(td_paths_job *part, const td_paths_group *group,
     return queue(part, TD_GPU_CHECKED(&part->gpu->job.kernels->path_rounds, &args), threads_of(&args.range), &args);
 }
 
-td_status td_paths_queue_ranges(td_paths_job *part)
-{
-    const td_paths_gpu *gpu = part->gpu;
-    td_path_rounds_args args = args_for(part, TD_PATH_STILL);
-    uint64_t threads = 0;
-    args.of.list = gpu->members;
-    args.ranges = gpu->ranges_seen;
-    args.end_range = gpu->range_count;
-    for (uint32_t r = 0; r < gpu->range_count; r++)
-        if (threads_of(&gpu->ranges[r]) > threads) threads = threads_of(&gpu->ranges[r]);
-    return queue(part, TD_GPU_CHECKED(&gpu->job.kernels->path_rounds, &args), threads, &args);
-}
-
 uint32_t td_paths_count_rounds(const td_paths_job *part, td_path_tally *out)
 {
     (void)sum_counts(part, out);

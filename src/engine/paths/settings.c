@@ -53,8 +53,8 @@ const td_setting td_paths_setting_table[] = {
                   "several GPUs: messages are sent in the order of the paths that they are for; off: of their vertices"},
     [SET_EARLY] = {"early", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
                    "GPUs: warps that a group leaves idle walk partitions of later groups, those with the fewest active "
-                   "predecessors first; of several GPUs and programs of whole numbers, where it is on by default: every "
-                   "GPU walks all of its groups before the GPUs exchange messages"},
+                   "predecessors first; of several GPUs and programs of whole numbers, where it is on by default: groups of "
+                   "all layers are walked at once"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 4, 1, 256, NULL,
                     "several GPUs: rounds that a launch walks at most before the GPUs exchange messages"},
     [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",

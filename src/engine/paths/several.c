@@ -188,7 +188,6 @@ static td_status walk_part(td_paths_job *self, td_paths_job *part, const td_path
     td_paths_group here = group_on(part, group);
     follow(self, part);
     if (group->members != NULL) TD_CHECK(td_paths_start_early(self, part, &here));
-    if (td_paths_goes_ahead(part) && group->members == NULL) return td_paths_queue_ranges(part);
     if (part->gpu->loops) return td_paths_queue_rounds(part, &here, self->set.rounds);
     if (part->gpu->batches == NULL) return td_paths_gpu_queue_span(part, &here, td_paths_is_ranked(part, &here));
     TD_CHECK(td_paths_batch_walk(part, &here, &part->gpu->seen->walked));
