@@ -80,6 +80,20 @@ static uint64_t count_with(const char *program, const td_graph *graph, const cha
     return value;
 }
 
+/* An exchange behind every layer would take longer. */
+TEST(programs_of_real_numbers_have_no_layers_by_default)
+{
+    td_graph *graph = web(300);
+    td_run *run = run_with("adsorption", graph, apart(2), SMALL);
+    td_run *with = run_with("adsorption", graph, apart(2), SMALL "paths.layers=on");
+    CHECK_EQ(counted(run, "layers"), 1);
+    CHECK(counted(with, "layers") > 1);
+    CHECK(run->launches < with->launches);
+    td_run_destroy(run);
+    td_run_destroy(with);
+    td_graph_destroy(graph);
+}
+
 /* The giant component is on all GPUs, each of which walks a part of it. */
 TEST(a_giant_component_is_spread_over_the_gpus)
 {
@@ -102,8 +116,7 @@ TEST(a_giant_component_is_spread_over_the_gpus)
 TEST(affinity_saves_messages)
 {
     td_graph *graph = web(700);
-    td_run *on = run_with("pagerank", graph, apart(4), SMALL), *off = run_with("pagerank", graph, apart(4),
-                                                                              SMALL "paths.affinity=off");
+    td_run *on = run_with("bfs", graph, apart(4), SMALL), *off = run_with("bfs", graph, apart(4), SMALL "paths.affinity=off");
     printf("     %" PRIu64 " bytes, %" PRIu64 " partitions near; without %" PRIu64 ", %" PRIu64 "\n",
            counted(on, "message_bytes"), counted(on, "affine_partitions"), counted(off, "message_bytes"),
            counted(off, "affine_partitions"));
@@ -159,7 +172,7 @@ TEST(early_start_takes_fewer_rounds_and_more_updates)
 {
     static const char *const devices[] = {"emu", "emu:2"};
     td_graph *graph = named("layered");
-    const char *off = "paths.acyclic=on paths.partition_edges=8";
+    const char *off = "paths.acyclic=on paths.partition_edges=8 paths.layers=on";
     const char *on = "paths.acyclic=on paths.partition_edges=8 paths.early=on";
     for (int d = 0; d < 2; d++) {
         td_run *with = run_with("pagerank", graph, devices[d], on),

@@ -101,13 +101,20 @@ static bool is_shared(const td_paths_job *self, const td_gpu_set *gpus)
     return gpus->count > 1 && !self->steps.state.plain;
 }
 
-/* Launches and exchanges cost more than updates: programs of whole numbers, which nothing is measured of between groups,
- * start early. */
+static bool is_given(const td_paths_job *self, const char *key)
+{
+    return self->options->settings != NULL && td_settings_given(self->options->settings, key);
+}
+
+/* On several GPUs an exchange behind every layer takes longer than the updates that layers save: programs of whole
+ * numbers start early, those of real numbers have no layers. */
 static void set_defaults(td_paths_job *self)
 {
-    const td_settings *settings = self->options->settings;
-    if (settings == NULL || !td_settings_given(settings, "paths.early"))
-        self->set.early = !self->real && self->set.streams == 0;
+    bool early = is_given(self, "paths.early");
+    if (!early) self->set.early = !self->real && self->set.streams == 0;
+    if (!self->real || early || is_given(self, "paths.layers")) return;
+    self->set.layers = false;
+    self->one_group = true;
 }
 
 /* Takes the shares of the GPUs from the layout, or makes them. */
@@ -484,8 +491,8 @@ td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
     TD_CHECK(td_gpu_check_vertices(plan->graph, "paths"));
     TD_CHECK(td_gpu_set_open(&plan->options, "paths", &gpus));
     TD_CHECK(td_gpu_layout_acquire(&layout_kind, plan->graph, &plan->options, &layout));
-    if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
     if (is_shared(self, gpus)) set_defaults(self);
+    if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
     TD_TRY(td_paths_check_several(plan->options.settings, is_shared(self, gpus)));
     if (gpus->count > 1 && self->steps.state.plain)
         td_plan_say(plan, true, "the variant without paths uses the first GPU of {devices} alone");

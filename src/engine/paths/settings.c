@@ -18,7 +18,8 @@ const td_setting td_paths_setting_table[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, 0, 0, 0, "full|w|t",
                      "full; w: without priority; t: without paths, plain asynchronous vertices"},
     [SET_LAYERS] = {"layers", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
-                    "processes paths layer by layer, each group until it is final; off: all at once"},
+                    "processes paths layer by layer, each group until it is final; off: all at once, by default where several "
+                    "GPUs run a program of real numbers"},
     [SET_PRIORITY] = {"priority", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "partitions with many marked paths of high degree first, and small changes wait"},
     [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
