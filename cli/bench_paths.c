@@ -19,7 +19,7 @@ static const char *const usual_graphs[] = {"web18", NULL};
 static const char *const programs[] = {"pagerank", "adsorption", "sssp", "bfs", "kcore", "labels"};
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
-enum { ANYWHERE, ON_CORES, ON_A_GPU }; /* where a contender runs */
+enum { ANYWHERE, ON_CORES, ON_A_GPU, ON_SEVERAL }; /* where a contender runs */
 
 typedef struct contender {
     const char *name, *engine, *setting;
@@ -43,6 +43,12 @@ static const contender contenders[] = {
     {"pack=off", "paths", "paths.pack=off", ON_A_GPU},
     {"loop=off", "paths", "paths.loop=off", ON_A_GPU},
     {"streams=4", "paths", "paths.streams=4", ON_A_GPU},
+    {"early=on", "paths", "paths.early=on", ON_A_GPU},
+    {"affinity=off", "paths", "paths.affinity=off", ON_SEVERAL},
+    {"sort=off", "paths", "paths.sort=off", ON_SEVERAL},
+    {"rounds=1", "paths", "paths.rounds=1", ON_SEVERAL},
+    {"rounds=16", "paths", "paths.rounds=16", ON_SEVERAL},
+    {"exchange=copies", "paths", "paths.exchange=copies", ON_SEVERAL},
     {"cpu --async", "cpu", NULL, ON_CORES},
     {"resident --async", "resident", NULL, ON_A_GPU},
 };
@@ -51,6 +57,7 @@ enum { CONTENDERS = sizeof contenders / sizeof *contenders, PLAIN = 2, MOST_TRIA
 typedef struct measured {
     uint64_t updates, edges, bytes;
     uint64_t launches, link_bytes; /* on a GPU */
+    uint64_t messages, message_bytes, message_runs, partitions_far; /* on several */
     double seconds, change;
 } measured;
 
@@ -58,7 +65,7 @@ typedef struct bench {
     td_bench_base base;
     td_graph *graph;
     uint32_t source;
-    bool on_gpu;             /* --devices names one */
+    bool on_gpu, several;    /* --devices names one, or more */
     bool noted[PROGRAMS];    /* what plans have to say has been printed */
     td_cache kept;           /* the GPU, and the decomposition of the last run */
     measured of[CONTENDERS][PROGRAMS];
@@ -105,6 +112,10 @@ static void note(measured *m, const td_run *run, double seconds)
     m->bytes = counted(run, "bytes_loaded");
     m->launches = run->launches;
     m->link_bytes = run->bytes_to_device + run->bytes_to_host;
+    m->messages = counted(run, "messages");
+    m->message_bytes = counted(run, "message_bytes");
+    m->message_runs = counted(run, "message_runs");
+    m->partitions_far = counted(run, "partitions_far");
     m->change = run->final_change;
     m->seconds = seconds;
 }
@@ -164,7 +175,21 @@ static bool takes(const bench *b, int p)
 
 static bool competes(const bench *b, int c)
 {
-    return contenders[c].where == ANYWHERE || (contenders[c].where == ON_A_GPU) == b->on_gpu;
+    int where = contenders[c].where;
+    if (where == ON_SEVERAL) return b->several;
+    return where == ANYWHERE || (where == ON_A_GPU) == b->on_gpu;
+}
+
+/* Opens the GPUs, which the runs find open then. */
+static td_status count_gpus(bench *b)
+{
+    td_run_options how = {.pool = b->base.pool, .devices = b->base.settings->devices, .cache = &b->kept};
+    td_gpu_set *gpus;
+    b->several = false;
+    if (!b->on_gpu) return TD_OK;
+    TD_CHECK(td_gpu_set_open(&how, "paths", &gpus));
+    b->several = gpus->count > 1;
+    return TD_OK;
 }
 
 static td_status measure(void *self)
@@ -175,6 +200,7 @@ static td_status measure(void *self)
     TD_CHECK(td_bench_make_graph(&b->graph, b->base.name, b->base.pool));
     b->source = td_bench_busiest(b->graph);
     b->on_gpu = td_gpu_is_named(b->base.settings->devices);
+    TD_CHECK(count_gpus(b));
     for (int p = 0; p < PROGRAMS && status == TD_OK; p++) {
         td_run *first = NULL;
         for (int c = 0; c < CONTENDERS && takes(b, p) && status == TD_OK; c++)
@@ -246,6 +272,10 @@ static void put_figure(const void *self, int c, int p)
     td_json_u64(json, "bytes_loaded", m->bytes);
     if (b->on_gpu) td_json_u64(json, "launches", m->launches);
     if (b->on_gpu) td_json_u64(json, "link_bytes", m->link_bytes);
+    if (b->several) td_json_u64(json, "messages", m->messages);
+    if (b->several) td_json_u64(json, "message_bytes", m->message_bytes);
+    if (b->several) td_json_u64(json, "message_runs", m->message_runs);
+    if (b->several) td_json_u64(json, "partitions_far", m->partitions_far);
     td_json_real(json, "seconds", m->seconds);
     td_json_real(json, "final_change", m->change);
     td_json_end_object(json);

@@ -43,14 +43,19 @@ typedef struct td_path_tally {
     uint64_t stolen;     /* GPUs: partitions walked by another warp than the one that would have had them */
     uint64_t lane_slots; /* GPUs: edges that a warp's lanes have time for: 32 times those of the lane with most */
     uint64_t late;       /* GPUs: vertices whose paths were marked by blocks */
-    uint64_t pad[5];
+    uint64_t messages;   /* several GPUs: received from others */
+    uint64_t runs;       /* of them, those whose path has its mark in another word than that of the message before */
+    uint64_t early;      /* GPUs: partitions walked before their turn */
+    uint64_t far;        /* several GPUs: partitions walked by another GPU than theirs */
+    uint64_t pad[1];
     double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
 } td_path_tally;
 
 /* The fields that add up. */
 #define TD_PATH_COUNTS(X)                                                                                       \
     X(updates) X(reads) X(edges) X(paths) X(loaded) X(marks) X(notices) X(counted) X(scanned) X(wanting) X(listed) X(ranked) \
-    X(deposits) X(proxied) X(stolen) X(lane_slots) X(late)
+    X(deposits) X(proxied) X(stolen) X(lane_slots) X(late) X(messages) X(runs) \
+    X(early) X(far)
 #define TD_PATH_SUMS(X) X(magnitude) X(moved) X(value) X(fresh) X(share) X(offset) X(answer)
 
 typedef struct td_path_state {
@@ -81,6 +86,12 @@ typedef struct td_path_state {
     uint32_t *late, *late_count;        /* GPUs: vertices of TD_PATH_LATE edges and more that changed; 0: none has as many */
     uint32_t late_room;
     const uint32_t *home_partition;     /* GPUs, coarse marks: of a vertex, the partition of its home path */
+    /* Several GPUs: bitmaps of vertices. A vertex has one master, on the GPU of its home path; deposits on another GPU,
+     * where it is foreign, wait in `sums` there until they are sent. 0: one GPU has all masters. */
+    const uint32_t *foreign;
+    const uint32_t *read;               /* those that a path on any GPU reads */
+    uint32_t *owed;                     /* foreign ones with deposits to send */
+    uint32_t *changed;                  /* those whose masters are here and have a message to send to other GPUs */
     bool coarse;                        /* GPUs: marks are those of partitions, all of whose paths are walked;
                                          * `places` are partitions then */
     bool back;                          /* values flow both ways along an edge: a path is walked back too */
@@ -95,6 +106,8 @@ typedef struct td_path_span {
     uint32_t *order;              /* the marked ones, class by class */
     uint32_t *classes;            /* TD_PATH_CLASSES counts of marked partitions, then of those listed */
     uint32_t *next;               /* the next partition that a free warp takes; 0: warps take turns */
+    const uint32_t *early;        /* partitions of later groups that are walked behind them, */
+    uint32_t early_count;         /* because there are more warps than partitions */
 } td_path_span;
 
 /* Rounds inside a launch (kernels/gpu/path_rounds.h). A range: consecutive groups that are processed together. */

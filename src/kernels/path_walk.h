@@ -12,6 +12,7 @@
  *   PATH_PROXY(s, c, w, brought, t)         whether a proxy has taken a deposit for w
  *   PATH_COLLECT(s, c, v, t)                deposits what a proxy holds for v
  *   PATH_COARSE(s)                          whether marks are those of partitions
+ *   PATH_SEVERAL(s)                         whether other GPUs have masters too
  *
  * A value is a function of what was deposited at the vertex, so that it may be computed late, by several threads, or
  * from an older sum: whoever reads the vertex next computes it again. Intended races:
@@ -27,10 +28,40 @@ PATH_FN void PATH_NAME(mark)(const td_path_state *s, uint32_t bit, td_path_tally
     if ((PATH_OR(&s->marks[bit / 32], mask) & mask) == 0) t->marks++;
 }
 
+/* Several GPUs. */
+
+PATH_FN bool PATH_NAME(has_bit)(const uint32_t *map, uint32_t v) { return (map[v / 32] >> (v & 31u) & 1u) != 0; }
+
+PATH_FN void PATH_NAME(set_bit)(uint32_t *map, uint32_t v)
+{
+    uint32_t mask = UINT32_C(1) << (v & 31u);
+    if ((PATH_PEEK(&map[v / 32]) & mask) == 0) (void)PATH_OR(&map[v / 32], mask);
+}
+
+/* Whether another GPU has the master of a vertex. */
+PATH_FN bool PATH_NAME(is_foreign)(const td_path_state *s, uint32_t v)
+{
+    return PATH_SEVERAL(s) && PATH_NAME(has_bit)(s->foreign, v);
+}
+
+/* Whether the deposit at a vertex is to be sent to another GPU; notes it then. */
+PATH_FN bool PATH_NAME(is_owed)(const td_path_state *s, uint32_t v)
+{
+    if (!PATH_NAME(is_foreign)(s, v)) return false;
+    PATH_NAME(set_bit)(s->owed, v);
+    return true;
+}
+
+/* Whether any path reads a vertex. */
+PATH_FN bool PATH_NAME(is_read)(const td_path_state *s, uint32_t v)
+{
+    return PATH_SEVERAL(s) ? PATH_NAME(has_bit)(s->read, v) : s->place_offsets[v] < s->place_offsets[v + 1];
+}
+
 /* Has a vertex applied: by the walk of its home path. Without out-edges it is applied when the run ends. */
 PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tally *t)
 {
-    if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    if (!PATH_NAME(is_read)(s, v)) return;
     PATH_DEPOSITED(); /* a walk that clears the mark sees the deposit, or the mark is set again */
     PATH_NAME(mark)(s, s->plain ? v : PATH_COARSE(s) ? s->home_partition[v] : s->home[v], t);
 }
@@ -39,6 +70,7 @@ PATH_FN void PATH_NAME(trigger)(const td_path_state *s, uint32_t v, td_path_tall
 PATH_FN void PATH_NAME(notify)(const td_path_state *s, uint32_t v, uint32_t walked, td_path_tally *t)
 {
     bool passed = PATH_COARSE(s); /* other paths of the partition may be behind with the vertex */
+    if (PATH_SEVERAL(s) && !PATH_NAME(is_foreign)(s, v)) PATH_NAME(set_bit)(s->changed, v);
     if (s->plain || PATH_LATE(s, v, t)) return;
     for (uint64_t i = s->place_offsets[v]; i < s->place_offsets[v + 1]; i++) {
         uint32_t bit = s->places[i];
@@ -142,6 +174,7 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
     PATH_COUNT(&count[to], 1u);
     PATH_ORDER(); /* a reader that misses this neighbour in both bins would take too small a core, for good */
     PATH_COUNT(&count[from], UINT32_MAX);
+    if (PATH_NAME(is_owed)(s, w)) return;
     if (ends && to < PATH_PEEK(&((program_value *)s->values)[w])) PATH_NAME(trigger)(s, w, t);
 }
 #elif PROGRAM_SUM == TD_SUM_MIN
@@ -151,7 +184,7 @@ PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uin
     (void)c;
     t->deposits++;
     PATH_LOWER(&((program_accum *)s->sums)[w], brought);
-    if (ends) PATH_NAME(trigger)(s, w, t);
+    if (ends && !PATH_NAME(is_owed)(s, w)) PATH_NAME(trigger)(s, w, t);
 }
 
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
@@ -160,6 +193,7 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
     (void)before, (void)e;
     program_accum brought = PATH_GATHER(s, c, message, e);
     if (brought >= PATH_PEEK(&((program_value *)s->values)[w])) return;
+    if (PATH_NAME(is_foreign)(s, w) && brought >= PATH_PEEK(&((program_accum *)s->sums)[w])) return; /* sent before */
     if (!ends || !PATH_PROXY(s, c, w, brought, t)) PATH_NAME(receive)(s, c, w, brought, ends, t);
 }
 #else
@@ -168,7 +202,7 @@ PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uin
 {
     t->deposits++;
     program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
-    if (!ends) return;
+    if (!ends || PATH_NAME(is_owed)(s, w)) return;
     program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
     if (PATH_NAME(wants)(s, c, PATH_NAME(apply)(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
 }
@@ -267,7 +301,7 @@ PATH_FN uint32_t PATH_NAME(level)(double change)
  * reads are applied at the end. */
 PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
 {
-    if (!s->all && s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    if (!s->all && !PATH_NAME(is_read)(s, v)) return;
     program_value old = PATH_PEEK(&((program_value *)s->values)[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
     t->scanned++;
 #if PROGRAM_MEASURE != TD_MEASURE_NONE
@@ -303,7 +337,8 @@ PATH_FN void PATH_NAME(start)(const td_path_state *s, const td_context *c, uint3
 #endif
 #if PROGRAM_PEELS
     uint32_t most = (uint32_t)c->input[0][v];
-    for (uint32_t h = 0; h <= most; h++) s->counts[s->count_offsets[v] + h] = h == most ? most : 0;
+    uint32_t counted = PATH_NAME(is_foreign)(s, v) ? 0 : most; /* by its master */
+    for (uint32_t h = 0; h <= most; h++) s->counts[s->count_offsets[v] + h] = h == most ? counted : 0;
     bool starts = true;
 #else
     ((program_accum *)s->sums)[v] = program_zero(c);
@@ -331,7 +366,7 @@ PATH_FN program_message PATH_NAME(nothing)(const td_context *c)
 PATH_FN void PATH_NAME(finish)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
 {
     program_value old = ((program_value *)s->values)[v];
-    if (s->place_offsets[v] != s->place_offsets[v + 1]) return;
+    if (PATH_NAME(is_read)(s, v)) return;
     program_value fresh = PATH_NAME(fresh)(s, c, v, old, t);
     if (fresh == old) return;
     ((program_value *)s->values)[v] = fresh;
@@ -343,7 +378,7 @@ PATH_FN void PATH_NAME(finish)(const td_path_state *s, const td_context *c, uint
 PATH_FN void PATH_NAME(balance)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
 {
     program_value *value = (program_value *)s->values + v;
-    if (s->place_offsets[v] == s->place_offsets[v + 1]) return;
+    if (!PATH_NAME(is_read)(s, v)) return;
     *value = (program_value)(s->scale * (double)*value);
     t->updates++;
 #if !PROGRAM_SENDS_VALUE

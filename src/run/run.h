@@ -214,7 +214,7 @@ typedef struct td_worker_row {
     double idle_seconds;
 } td_worker_row;
 
-enum { TD_RUN_COUNTERS = 40 };
+enum { TD_RUN_COUNTERS = 64 };
 
 /* td_result is its name in the API. */
 typedef struct td_run {

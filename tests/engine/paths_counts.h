@@ -45,7 +45,7 @@ static inline td_graph *web(uint32_t vertices)
 }
 
 /* The device is lost at its first, second, ... operation: an error, and nothing is left. */
-static inline void lose_in_turn(const char *program, const char *text)
+static inline void lose_in_turn_on(const char *program, const char *devices, const char *text)
 {
     td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
     td_settings settings = settings_from(text);
@@ -53,6 +53,7 @@ static inline void lose_in_turn(const char *program, const char *text)
     td_status status = TD_DEVICE;
     uint64_t nth = 1;
     options.settings = &settings;
+    options.devices = devices;
     uint64_t held = td_memory().now;
     for (; status != TD_OK; nth += nth < 40 ? 1 : nth / 5) {
         td_run *run = NULL;
@@ -69,13 +70,19 @@ static inline void lose_in_turn(const char *program, const char *text)
     td_graph_destroy(graph);
 }
 
+static inline void lose_in_turn(const char *program, const char *text)
+{
+    lose_in_turn_on(program, narrow_gpu(), text);
+}
+
 /* Every allocation fails once: an error with a message, and nothing is left. */
-static inline void fail_allocations(const char *program, const char *text)
+static inline void fail_allocations_on(const char *program, const char *devices, const char *text)
 {
     td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
     td_run_options options = on_gpu(program, graph);
     td_settings settings = settings_from(text);
     options.settings = &settings;
+    options.devices = devices;
     uint64_t before = td_memory().now;
     td_status status = TD_NO_MEMORY;
     for (uint64_t nth = 1; status != TD_OK; nth++) {
@@ -90,6 +97,11 @@ static inline void fail_allocations(const char *program, const char *text)
     }
     td_settings_clear(&settings);
     td_graph_destroy(graph);
+}
+
+static inline void fail_allocations(const char *program, const char *text)
+{
+    fail_allocations_on(program, narrow_gpu(), text);
 }
 
 #endif

@@ -53,4 +53,37 @@ static inline td_run *paths_run_gpu_way(void *context, subject *about, int numbe
     return run_of(about->row->program, about->graph, options, text);
 }
 
+/* Settings of several GPUs, beside those of one. */
+static const char *const paths_several_settings[] = {
+    "", "paths.rounds=1", "paths.affinity=off", "paths.sort=off paths.rounds=16", "paths.loop=off",
+    "paths.exchange=copies", "paths.early=on", "paths.streams=2 paths.batch_edges=64", "paths.steal=off paths.proxy=1",
+    "paths.loop=off paths.early=on", "paths.early=off",
+};
+enum {
+    PATHS_SEVERAL_SETTINGS = sizeof paths_several_settings / sizeof *paths_several_settings,
+    PATHS_SEVERAL_WAYS = PATHS_WAYS * PATHS_SEVERAL_SETTINGS * 2,
+};
+
+/* Small partitions, so that all GPUs have some. */
+static inline td_run *paths_run_several_way(void *context, subject *about, int number)
+{
+    table_place *place = context;
+    char text[500], more[200];
+    int rest = number / PATHS_WAYS;
+    const char *first = paths_settings[number / 3 % PATHS_SETTINGS];
+    bool sized = strstr(first, "partition_edges") != NULL;
+    bool early = strstr(paths_several_settings[rest % PATHS_SEVERAL_SETTINGS], "early") != NULL;
+    snprintf(more, sizeof more, "%s%s", paths_several_settings[rest % PATHS_SEVERAL_SETTINGS],
+             sized ? "" : " paths.partition_edges=8");
+    if (early && strstr(first, "layers=off") != NULL) return NULL; /* no effect */
+    if (number % 3 == 2 || !paths_way_text(text, sizeof text, about->row, number, more)) return NULL;
+    td_run_options options = table_options(about->row, about->graph);
+    options.pool = place->pool;
+    options.engine = "paths";
+    options.devices = place->devices;
+    options.cache = rest / PATHS_SEVERAL_SETTINGS == 0 ? &place->kept : NULL;
+    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, options.cache != NULL ? ", kept" : "");
+    return run_of(about->row->program, about->graph, options, text);
+}
+
 #endif

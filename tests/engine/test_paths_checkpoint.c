@@ -8,7 +8,7 @@ typedef struct place {
 
 static const place places[] = {
     {NULL, ""}, {NULL, "paths.variant=t"}, {"emu", ""}, {"emu", "paths.loop=off"}, {"emu", "paths.variant=t"},
-    {"emu", "paths.streams=2 paths.batch_edges=2000"},
+    {"emu", "paths.streams=2 paths.batch_edges=2000"}, {"emu:2@unchecked", "paths.partition_edges=256"},
 };
 enum { PLACES = sizeof places / sizeof *places };
 static const char *const programs[] = {"bfs", "sssp", "labels", "pagerank", "adsorption"};

@@ -1,4 +1,4 @@
-/* The table of programs (tests/engine/table.h) on the paths engine and a real GPU, and some larger graphs.
+/* The table of programs (tests/engine/table.h) on the paths engine and a real GPU, whole and in four slices.
  * TANDEM_TEST_FEW=1 leaves out most of it, for compute-sanitizer. */
 #include "engine/paths_ways.h"
 #include "gpu/tables.h"
@@ -25,5 +25,30 @@ TEST(kcore_along_paths_of_the_gpu) { check("kcore"); }
 TEST(pagerank_along_paths_of_the_gpu) { check("pagerank"); }
 TEST(adsorption_along_paths_of_the_gpu) { check("adsorption"); }
 TEST(circuit_along_paths_of_the_gpu) { check("circuit"); }
+
+/* Four slices share the paths. */
+static int slices_stride(const row *of, const td_graph *graph, test_weights kind)
+{
+    bool circuit = strcmp(of->program, "circuit") == 0;
+    (void)kind;
+    if (few()) return graph->vertices > FEW_VERTICES || circuit ? 0 : 409;
+    if (circuit) return graph->vertices > VERY_TINY ? 0 : 293;
+    return getenv("TANDEM_TEST_ALL") != NULL ? 13 : graph->vertices <= TINY ? 97 : 211;
+}
+
+static void check_slices(const char *program)
+{
+    char devices[64];
+    snprintf(devices, sizeof devices, "%s/4", gpu_name());
+    gpu_check(program, devices, (gpu_ways){PATHS_SEVERAL_WAYS, paths_run_several_way, slices_stride});
+}
+
+TEST(bfs_along_paths_of_slices) { check_slices("bfs"); }
+TEST(sssp_along_paths_of_slices) { check_slices("sssp"); }
+TEST(labels_along_paths_of_slices) { check_slices("labels"); }
+TEST(kcore_along_paths_of_slices) { check_slices("kcore"); }
+TEST(pagerank_along_paths_of_slices) { check_slices("pagerank"); }
+TEST(adsorption_along_paths_of_slices) { check_slices("adsorption"); }
+TEST(circuit_along_paths_of_slices) { check_slices("circuit"); }
 
 TEST_MAIN

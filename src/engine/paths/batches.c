@@ -202,6 +202,49 @@ static td_status send(td_gpu_job *job, const void *to, const void *from, uint64_
     return td_stream_copy(job->stream, (void *)(uintptr_t)to, from, bytes, TD_TO_DEVICE);
 }
 
+/* What crosses the link: the mirrors and, unless they are parts of a prepared file, the tables of the paths. */
+static int list_crossing(const td_paths_job *self, void **arrays, uint64_t *bytes)
+{
+    const td_paths *p = &self->paths;
+    const td_paths_batches *b = self->gpu->batches;
+    uint64_t mirrors = p->edges * self->gpu->job.traits->message_bytes;
+    void *all[] = {b->sent, b->sent_back, p->vertices, p->starts, p->lanes, p->weights};
+    uint64_t sizes[] = {mirrors, self->steps.state.back ? mirrors : 0, p->entries * ID, p->paths * ID,
+                        (uint64_t)p->partitions * (TD_PATH_LANES + 1) * ID,
+                        p->edges * td_gpu_weight_bytes(&self->gpu->job)};
+    int count = p->block == NULL ? 6 : 2;
+    for (int i = 0; i < count; i++) {
+        arrays[i] = all[i];
+        bytes[i] = sizes[i];
+    }
+    return count;
+}
+
+uint64_t td_paths_pinned_bytes(const td_paths_job *self)
+{
+    void *arrays[6];
+    uint64_t bytes[6], sum = 0;
+    if (self->gpu->batches == NULL) return 0;
+    for (int i = 0, count = list_crossing(self, arrays, bytes); i < count; i++) sum += bytes[i];
+    return sum;
+}
+
+/* Memory that cannot be pinned is copied more slowly. */
+static void pin(td_paths_job *self)
+{
+    td_paths_batches *b = self->gpu->batches;
+    void *arrays[6], *seen;
+    uint64_t bytes[6];
+    td_failure before;
+    td_failure_keep(&before);
+    for (int i = 0, count = list_crossing(self, arrays, bytes); i < count; i++) {
+        if (bytes[i] == 0 || td_device_pin(self->gpu->job.device, arrays[i], bytes[i], &seen) != TD_OK) continue;
+        b->pinned[i] = arrays[i];
+        b->pinned_bytes += bytes[i];
+    }
+    td_failure_set(&before);
+}
+
 td_status td_paths_open_batches(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
@@ -212,6 +255,7 @@ td_status td_paths_open_batches(td_paths_job *self)
     (void)cut(self, b->batch);
     fill_readers(self);
     TD_CHECK(find_successors(self));
+    pin(self);
     for (uint32_t i = 0; i < b->slots; i++) {
         b->slot[i].batch = -1;
         b->slot[i].memory = b->memory + i * b->slot_bytes;
@@ -228,6 +272,7 @@ void td_paths_close_batches(td_paths_job *self)
     td_paths_batches *b = self->gpu->batches;
     if (b == NULL) return;
     for (uint32_t i = 0; i < TD_PATHS_SLOTS; i++) td_stream_close(b->slot[i].stream);
+    for (int i = 0; i < 6; i++) td_device_unpin(self->gpu->job.device, b->pinned[i]);
     td_free(b->batch);
     td_free(b->successors);
     td_free(b->active);

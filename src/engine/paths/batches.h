@@ -43,6 +43,8 @@ typedef struct td_paths_batches {
     uint32_t *places;        /* the partitions that read a vertex */
     uint32_t *home;          /* the partition of a vertex's home path */
     uint64_t place_count, most_places;
+    void *pinned[6];         /* arrays at the host that are pinned, so that copies take the link's whole rate */
+    uint64_t pinned_bytes;
     uint64_t clock;
     uint64_t copies, bytes, evictions, prefetched, kept; /* kept: visits of a batch that was in a slot already */
 } td_paths_batches;
@@ -59,6 +61,7 @@ uint64_t td_paths_first_edge(const td_paths_job *self, uint32_t k); /* of a part
 td_status td_paths_count_readers(td_paths_job *self);
 td_status td_paths_shape_batches(td_paths_job *self, uint64_t fixed, uint64_t room);
 uint64_t td_paths_batch_host_bytes(const td_paths_job *self);
+uint64_t td_paths_pinned_bytes(const td_paths_job *self); /* wanted */
 
 /* Allocates and fills what the host has of it; sends what the GPU has. */
 td_status td_paths_open_batches(td_paths_job *self);

@@ -3,7 +3,7 @@
  * two rows the values of programs of whole numbers are upper bounds, each of which may still have to be sent: every
  * vertex that has one is active in the state. Core numbers have no common state: other engines peel degrees level by
  * level. */
-#include "engine/paths/gpu.h"
+#include "engine/paths/several.h"
 
 #include "base/alloc.h"
 #include "base/bitmap.h"
@@ -57,6 +57,10 @@ static td_status take_values(td_paths_job *self, const td_state *from)
         memcpy(cpu->values, from->values, bytes);
         return TD_OK;
     }
+    if (self->several != NULL) {
+        for (int i = 0; i < self->several->count; i++) TD_CHECK(take_values(&self->several->part[i], from));
+        return TD_OK;
+    }
     td_gpu_job *job = &self->gpu->job;
     TD_CHECK(td_stream_copy(job->stream, job->state.values, from->values, bytes, TD_TO_DEVICE));
     return td_stream_synchronize(job->stream);
@@ -90,7 +94,9 @@ td_status td_paths_resume(td_paths_job *self)
     TD_CHECK(take_values(self, from));
     td_state_clear(from);
     if (self->finished) return TD_OK;
-    if (self->gpu != NULL) TD_CHECK(send_marks(self));
+    if (self->several != NULL)
+        for (int i = 0; i < self->several->count; i++) TD_CHECK(send_marks(&self->several->part[i]));
+    else if (self->gpu != NULL) TD_CHECK(send_marks(self));
     else mark_all(self, self->steps.state.marks);
     return self->real ? send_values(self) : TD_OK;
 }
@@ -116,6 +122,8 @@ td_status td_paths_checkpoint(td_paths_job *self)
     if (state == NULL) return TD_OK;
     if (self->gpu == NULL) {
         TD_CHECK(td_state_fill(state, TD_STATE_VALUES, cpu->values, bytes, cpu->pool));
+    } else if (self->several != NULL) {
+        TD_CHECK(td_paths_several_values(self, state->values));
     } else {
         td_gpu_job *job = &self->gpu->job;
         TD_CHECK(td_stream_copy(job->stream, state->values, job->state.values, bytes, TD_TO_HOST));

@@ -1,5 +1,5 @@
 /* The steps of the paths engine on the CPU's cores. */
-#include "engine/paths/gpu.h"
+#include "engine/paths/several.h"
 
 enum { VERTICES_AT_A_TIME = 4096, PARTITIONS_AT_A_TIME = 1, WORDS_AT_A_TIME = 8 };
 
@@ -26,7 +26,7 @@ static uint32_t grain_of(td_paths_step step)
     return step == TD_PATHS_CLEAR ? 1 : step == TD_PATHS_PUSH ? WORDS_AT_A_TIME : VERTICES_AT_A_TIME;
 }
 
-static void add(td_path_tally *sum, const td_path_tally *more, int measure)
+void td_path_tally_add(td_path_tally *sum, const td_path_tally *more, int measure)
 {
 #define ADD(field) sum->field += more->field;
     TD_PATH_COUNTS(ADD)
@@ -39,7 +39,7 @@ static void add(td_path_tally *sum, const td_path_tally *more, int measure)
 
 void td_paths_add(td_paths_job *self, const td_path_tally *more)
 {
-    add(&self->sum, more, self->cpu.kernels->measure);
+    td_path_tally_add(&self->sum, more, self->cpu.kernels->measure);
 }
 
 td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, uint64_t work, td_path_tally *out)
@@ -48,11 +48,13 @@ td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, ui
     *out = (td_path_tally){0};
     if (units == 0) return TD_OK;
     cpu->paths = &self->steps;
-    if (self->gpu != NULL) {
+    if (self->several != NULL) {
+        TD_CHECK(td_paths_several_do(self, step, out));
+    } else if (self->gpu != NULL) {
         TD_CHECK(td_paths_gpu_do(self, step, units, out));
     } else {
         TD_CHECK(td_cpu_step(cpu, kernel_of(cpu->kernels, step), units, grain_of(step), work, NULL));
-        for (int w = 0; w < cpu->counting; w++) add(out, &self->steps.tallies[w], cpu->kernels->measure);
+        for (int w = 0; w < cpu->counting; w++) td_path_tally_add(out, &self->steps.tallies[w], cpu->kernels->measure);
     }
     td_paths_add(self, out);
     return TD_OK;

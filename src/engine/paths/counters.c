@@ -1,6 +1,6 @@
 /* The run's counters. An update is one apply that changed a vertex. Bytes loaded are those of entries, mirrors, weights
  * and state that the kernels read, without caches: every read counts with the size of what it reads. */
-#include "engine/paths/batches.h"
+#include "engine/paths/several.h"
 
 static uint64_t bytes_loaded(const td_paths_job *self)
 {
@@ -18,6 +18,17 @@ static uint64_t bytes_loaded(const td_paths_job *self)
     return bytes + t->loaded * k->message_bytes * (s->back ? 2 : 1);
 }
 
+static void add_batches(td_paths_batches *sum, const td_paths_batches *more)
+{
+    sum->count += more->count;
+    sum->copies += more->copies;
+    sum->bytes += more->bytes;
+    sum->kept += more->kept;
+    sum->prefetched += more->prefetched;
+    sum->evictions += more->evictions;
+    sum->pinned_bytes += more->pinned_bytes;
+}
+
 static void count_gpu(td_paths_job *self)
 {
     td_run *run = self->run;
@@ -27,14 +38,21 @@ static void count_gpu(td_paths_job *self)
     td_run_count(run, "partitions_stolen", t->stolen);
     td_run_count(run, "lane_slots", t->lane_slots);
     td_run_count(run, "late_vertices", t->late);
-    const td_paths_batches *b = self->gpu->batches;
-    td_run_count(run, "batches", b != NULL ? b->count : 0);
-    if (b == NULL) return;
-    td_run_count(run, "batches_copied", b->copies);
-    td_run_count(run, "batch_bytes", b->bytes);
-    td_run_count(run, "batches_kept", b->kept);
-    td_run_count(run, "batches_prefetched", b->prefetched);
-    td_run_count(run, "evictions", b->evictions);
+    td_run_count(run, "partitions_early", t->early);
+    if (self->several != NULL) td_paths_several_count(self);
+    td_paths_batches all = {0};
+    for (int i = 0; i < (self->several != NULL ? self->several->count : 1); i++) {
+        const td_paths_batches *b = self->several != NULL ? self->several->part[i].gpu->batches : self->gpu->batches;
+        if (b != NULL) add_batches(&all, b);
+    }
+    td_run_count(run, "batches", all.count);
+    if (all.count == 0) return;
+    td_run_count(run, "batches_copied", all.copies);
+    td_run_count(run, "batch_bytes", all.bytes);
+    td_run_count(run, "batches_kept", all.kept);
+    td_run_count(run, "batches_prefetched", all.prefetched);
+    td_run_count(run, "evictions", all.evictions);
+    td_run_count(run, "pinned_bytes", all.pinned_bytes);
 }
 
 void td_paths_count(td_paths_job *self)

@@ -108,14 +108,23 @@ static td_status walk(td_paths_job *self, const td_paths_group *group, double le
     return td_cancel_check();
 }
 
+/* A step over the first `count` vertices of a group. */
+static td_status do_members(td_paths_job *self, td_paths_step step, const td_paths_group *group, uint64_t count,
+                            td_path_tally *out)
+{
+    self->group = group;
+    self->steps.list = group->members;
+    td_status status = td_paths_do(self, step, count, count, out);
+    self->steps.list = NULL;
+    self->group = NULL;
+    return status;
+}
+
 /* Measures the changes that the group's vertices want, and marks the paths of those above the threshold. */
 static td_status scan(td_paths_job *self, const td_paths_group *group, double least, td_path_tally *out)
 {
     self->steps.state.least = least;
-    self->steps.list = group->members;
-    TD_CHECK(td_paths_do(self, TD_PATHS_SCAN, group->member_count, group->member_count, out));
-    self->steps.list = NULL;
-    return TD_OK;
+    return do_members(self, TD_PATHS_SCAN, group, group->member_count, out);
 }
 
 /* Sends what mirrors do not have, without applying anything, and measures what the vertices want then. */
@@ -212,9 +221,7 @@ static td_status balance(td_paths_job *self, const td_paths_group *group, const 
     double before = found->magnitude;
     if (*left == 0 || !rule->balances || !td_path_unbalanced(rule, found)) return TD_OK;
     self->steps.state.scale = rule->outside / (found->value - (found->fresh - rule->outside));
-    self->steps.list = group->members;
-    TD_CHECK(td_paths_do(self, TD_PATHS_BALANCE, group->member_count, group->member_count, found));
-    self->steps.list = NULL;
+    TD_CHECK(do_members(self, TD_PATHS_BALANCE, group, group->member_count, found));
     self->balanced++;
     TD_CHECK(flush_and_scan(self, group, found));
     *left = found->magnitude <= WORTH * before ? *left - 1 : 0;
@@ -229,10 +236,7 @@ static td_status open_group(td_paths_job *self, const td_paths_group *group)
     td_path_tally applied;
     self->steps.state.least = 0;
     self->steps.state.round++;
-    self->steps.list = group->members;
-    TD_CHECK(td_paths_do(self, TD_PATHS_OPEN, group->openers, group->openers, &applied));
-    self->steps.list = NULL;
-    return TD_OK;
+    return do_members(self, TD_PATHS_OPEN, group, group->openers, &applied);
 }
 
 /* Whether vertices may want changes that nothing has marked: in later passes deposits below the threshold of the group
@@ -332,7 +336,10 @@ static td_status process_layer(td_paths_job *self, uint32_t layer)
 }
 
 /* Whether the host decides within the range; the others are processed one after the other by one launch. */
-static bool needs_host(const td_paths_job *self, const td_path_range *range) { return self->real && range->cyclic; }
+static bool needs_host(const td_paths_job *self, const td_path_range *range)
+{
+    return (self->real && range->cyclic) || self->set.early; /* which groups start early is the host's to choose */
+}
 
 static td_status run_ranges(td_paths_job *self, uint32_t first, uint32_t end)
 {
@@ -376,7 +383,7 @@ static td_status pass(td_paths_job *self)
 {
     self->allowed = self->left = 0;
     self->passes++;
-    if (self->one_group) return process_all(self);
+    if (self->one_group || td_paths_goes_ahead(self)) return process_all(self);
     if (td_paths_loops(self)) return process_ranges(self);
     for (uint32_t layer = 0; layer < self->paths.layers; layer++) TD_CHECK(process_layer(self, layer));
     return TD_OK;

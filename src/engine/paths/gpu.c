@@ -1,7 +1,7 @@
 /* The paths engine on a GPU: the state is in its memory, and so are the paths if they fit (batches.c: if not). The host
  * decides by the counters of the launches. The decomposition at the host is a layout of the session's cache: the plan
  * makes it, because the memory on the GPU follows from the number of paths, and the runs take it from there. */
-#include "engine/paths/batches.h"
+#include "engine/paths/several.h"
 
 #include "base/alloc.h"
 #include "gpu/bytes.h"
@@ -13,17 +13,21 @@
 
 typedef struct paths_layout {
     td_gpu_layout gpu;
-    td_device *device;
-    td_stream *stream;
+    int streams;
+    td_device *device[TD_GPUS];
+    td_stream *stream[TD_GPUS];
     td_paths paths;
     td_paths_index index;
-    bool made, prepared;
-    char key[TD_PATHS_KEY + 16]; /* what it was made for */
+    td_paths_share share;        /* of several GPUs */
+    bool made, prepared, shared;
+    char key[TD_PATHS_KEY + 16], share_key[16]; /* what they were made for */
 } paths_layout;
 
 static void drop_paths(paths_layout *layout)
 {
     if (!layout->made) return;
+    if (layout->shared) td_paths_free_share(&layout->share);
+    layout->shared = false;
     td_paths_free_index(&layout->index);
     td_paths_free(&layout->paths);
     layout->made = false;
@@ -33,18 +37,24 @@ static void release_layout(void *state)
 {
     paths_layout *layout = state;
     drop_paths(layout);
-    td_stream_close(layout->stream);
+    for (int i = 0; i < layout->streams; i++) td_stream_close(layout->stream[i]);
     td_free(layout);
 }
 
 static td_status open_layout(void *state, td_device *device)
 {
     paths_layout *layout = state;
-    layout->device = device;
-    return td_stream_open(device, &layout->stream);
+    const td_gpu_set *set = layout->gpu.set;
+    (void)device;
+    for (int i = 0; i < set->count; i++) {
+        layout->device[i] = set->gpu[i];
+        TD_CHECK(td_stream_open(set->gpu[i], &layout->stream[i]));
+        layout->streams = i + 1;
+    }
+    return TD_OK;
 }
 
-static const td_gpu_layout_kind layout_kind = {"paths", sizeof(paths_layout), open_layout, release_layout, false};
+static const td_gpu_layout_kind layout_kind = {"paths", sizeof(paths_layout), open_layout, release_layout, .many = true};
 
 static void make_key(const td_paths_job *self, char text[TD_PATHS_KEY + 16])
 {
@@ -74,8 +84,10 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
         TD_CHECK(td_paths_open(&self->paths, self->cpu.graph, &self->set.layout, self->cpu.pool, &self->prepared));
         self->has_paths = true;
         TD_CHECK(td_paths_make_index(self));
-        *layout = (paths_layout){layout->gpu, layout->device, layout->stream, self->paths, self->index, true,
-                                 self->prepared, ""};
+        layout->paths = self->paths;
+        layout->index = self->index;
+        layout->prepared = self->prepared;
+        layout->made = true;
         memcpy(layout->key, key, sizeof key);
         td_gpu_layout_note(self->options, &before);
     }
@@ -83,11 +95,47 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
     return TD_OK;
 }
 
+/* Whether several GPUs share the paths: the variant without paths is one GPU's. */
+static bool is_shared(const td_paths_job *self, const td_gpu_set *gpus)
+{
+    return gpus->count > 1 && !self->steps.state.plain;
+}
+
+static bool is_given(const td_paths_job *self, const char *key)
+{
+    return self->options->settings != NULL && td_settings_given(self->options->settings, key);
+}
+
+/* On several GPUs an exchange behind every layer takes longer than the updates that layers save: programs of whole
+ * numbers start early, those of real numbers have no layers. */
+static void set_defaults(td_paths_job *self)
+{
+    bool early = is_given(self, "paths.early");
+    if (!early) self->set.early = !self->real && self->set.streams == 0;
+    if (!self->real || early || is_given(self, "paths.layers")) return;
+    self->set.layers = false;
+    self->one_group = true;
+}
+
+/* Takes the shares of the GPUs from the layout, or makes them. */
+static td_status take_share(td_paths_job *self, paths_layout *layout)
+{
+    char key[sizeof layout->share_key];
+    snprintf(key, sizeof key, "%d,%d,%d", layout->streams, self->set.affinity, self->set.sort);
+    if (layout->shared && strcmp(layout->share_key, key) == 0) return TD_OK;
+    td_gpu_mark before = td_gpu_layout_mark(self->options);
+    if (layout->shared) td_paths_free_share(&layout->share);
+    layout->shared = false;
+    TD_CHECK(td_paths_make_share(self, layout->streams, &layout->share));
+    layout->shared = true;
+    memcpy(layout->share_key, key, sizeof key);
+    td_gpu_layout_note(self->options, &before);
+    return TD_OK;
+}
+
 /* Arrays. Measured for the plan, allocated in the run. */
 
 enum { ID = sizeof(uint32_t), OFFSET = sizeof(uint64_t) };
-
-enum { WORD_NEXT, WORD_LATE, WORDS }; /* of the counters that every launch finds at 0 */
 
 /* Core numbers have counts, not sums, and no proxies for them. */
 static bool has_proxies(const td_paths_job *self)
@@ -125,6 +173,12 @@ static td_status declare_walks(td_paths_job *self)
     return td_gpu_new_for(job, TD_FOR_LISTS, &s->lanes, (uint64_t)(TD_PATH_LANES + 1) * p->partitions, ID, "lanes");
 }
 
+static uint64_t count_members(const td_paths_job *self)
+{
+    const td_paths_post *post = self->gpu->post;
+    return post != NULL ? post->share->members[post->number] : self->gpu->job.graph->vertices;
+}
+
 static td_status declare_paths(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
@@ -139,12 +193,16 @@ static td_status declare_paths(td_paths_job *self)
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->place_offsets, n + 1, OFFSET, "paths of vertices"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->places, places, ID, "paths of vertices"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->home, n, ID, "home paths of vertices"));
-    if (!self->one_group) TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->members, n, ID, "vertices of groups"));
+    if (!self->one_group || self->gpu->post != NULL)
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->members, count_members(self), ID, "vertices of groups"));
     if (has_proxies(self))
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->hubs, td_gpu_words(job), ID, "vertices with proxies"));
     s->late_room = late_room(self);
     if (s->late_room > 0) TD_CHECK(td_gpu_new(job, &s->late, s->late_room, ID, "vertices of many edges"));
-    TD_CHECK(td_gpu_new(job, &self->gpu->words, WORDS, ID, "counters"));
+    TD_CHECK(td_gpu_new(job, &self->gpu->words, TD_PATHS_WORDS, ID, "counters"));
+    if (self->set.early && !self->one_group && !batched && !td_paths_goes_ahead(self))
+        TD_CHECK(td_gpu_new(job, &self->gpu->args.span.early, td_paths_early_room(job->memory.device), ID,
+                            "partitions that start early"));
     if (!self->set.priority || batched) return TD_OK;
     TD_CHECK(td_gpu_new(job, &self->gpu->args.span.ranks, p->partitions, sizeof(uint8_t), "priorities of partitions"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.span.order, p->partitions, ID, "order of partitions"));
@@ -205,7 +263,7 @@ static td_status declare(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     td_path_state *s = &self->gpu->args.paths;
     bool batched = self->gpu->batches != NULL;
-    uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : job->graph->edges;
+    uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : self->paths.edges;
     TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
     TD_CHECK(declare_masters(self));
     TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));
@@ -214,9 +272,10 @@ static td_status declare(td_paths_job *self)
         TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.tally, 1, sizeof(td_path_tally), "counters"));
     self->steps.mirrors = mirrors;
+    if (self->gpu->post != NULL) TD_CHECK(td_paths_declare_post(self));
     if (batched) return declare_slots(self);
     if (!self->gpu->loops) return TD_OK;
-    if (!s->plain && !self->one_group)
+    if (!s->plain && !self->one_group && self->gpu->post == NULL)
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->ranges_seen, td_paths_count_ranges(self),
                                 sizeof *self->gpu->ranges, "groups of paths"));
     return td_gpu_new(job, &self->gpu->loop, 1, sizeof(td_path_loop), "counters of rounds");
@@ -254,8 +313,10 @@ static td_status send_paths(td_paths_job *self)
     TD_CHECK(send(job, s->partition, p->partition, p->partitions, sizeof *p->partition));
     TD_CHECK(send(job, s->first_word, index->first_word, (uint64_t)p->partitions + 1, ID));
     TD_CHECK(send(job, s->home, index->home, job->graph->vertices, ID));
-    if (self->one_group) return TD_OK;
-    return send(job, self->gpu->members, index->members, index->member_offsets[p->groups], ID);
+    if (self->gpu->post != NULL) TD_CHECK(td_paths_fill_post(self));
+    if (self->one_group && self->gpu->post == NULL) return TD_OK;
+    return send(job, self->gpu->members, index->members,
+                self->gpu->post != NULL ? count_members(self) : index->member_offsets[p->groups], ID);
 }
 
 static td_status send_lists(td_paths_job *self)
@@ -313,7 +374,7 @@ static td_status fill(td_paths_job *self)
     s->values = job->state.values;
     s->messages = job->state.messages;
     s->vertices = job->graph->vertices;
-    if (s->late != NULL) s->late_count = &self->gpu->words[WORD_LATE];
+    if (s->late != NULL) s->late_count = &self->gpu->words[TD_PATHS_WORD_LATE];
     self->gpu->args.lists = s->plain ? (uint32_t)self->cpu.lists : 0;
     return td_stream_synchronize(job->stream);
 }
@@ -337,6 +398,7 @@ static td_status measure(td_paths_job *self, td_run *run, td_device *device)
     td_gpu_job *job = &self->gpu->job;
     TD_CHECK(td_gpu_job_measure(job, run, self->run->program, self->cpu.graph, self->options));
     run->async = true;
+    job->device = device;
     describe_gpu(self, device);
     td_gpu_measure_on(&job->memory, device);
     return declare(self);
@@ -345,7 +407,7 @@ static td_status measure(td_paths_job *self, td_run *run, td_device *device)
 /* Whether the paths stay at the host: if the settings say so, or if the GPU has no room for all of them. */
 static td_status choose_batches(td_paths_job *self, td_device *device)
 {
-    td_paths_gpu *gpu = self->gpu, probe = {0};
+    td_paths_gpu *gpu = self->gpu, probe = {.post = gpu->post};
     td_run run;
     double cap = self->options->gpu_edges;
     if (self->steps.state.plain) return TD_OK;
@@ -365,8 +427,8 @@ static td_status choose_batches(td_paths_job *self, td_device *device)
     return td_paths_count_readers(self);
 }
 
-/* States the memory on the GPU; at the host, the copy of the result and the engine's few arrays besides `host`. */
-static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *device, uint64_t host)
+/* States the memory on the GPU; at the host, what batches take besides. */
+static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *device)
 {
     const td_gpu_memory *memory = &self->gpu->job.memory;
     td_gpu_bytes need = {.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
@@ -374,17 +436,54 @@ static td_status state_memory(td_paths_job *self, td_plan *plan, td_device *devi
     td_run_options options = plan->options;
     if (self->gpu->batches != NULL) options.gpu_edges = 0; /* the slots obey it */
     TD_CHECK(td_gpu_check_fit(plan->program, &need, &options, device));
-    plan->program_bytes = 0;
     td_plan_on_device(plan, device, need.graph, need.program, self->gpu->loops);
-    if (self->gpu->batches != NULL) host += td_paths_batch_host_bytes(self);
-    plan->program_bytes += host + td_gpu_run_bytes(1);
+    plan->program_bytes += td_gpu_run_bytes(1);
+    if (self->gpu->batches != NULL) plan->program_bytes += td_paths_batch_host_bytes(self);
     return TD_OK;
 }
 
-td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
+static td_status plan_one(td_paths_job *self, td_plan *plan, td_device *device)
+{
+    td_run run;
+    TD_CHECK(choose_batches(self, device));
+    TD_CHECK(measure(self, &run, device));
+    return state_memory(self, plan, device);
+}
+
+/* Every GPU has its share of the paths, and room for its part of the messages. */
+static td_status plan_several(td_paths_job *self, td_plan *plan, paths_layout *layout)
 {
     td_status status = TD_OK;
     td_run run;
+    TD_CHECK(take_share(self, layout));
+    self->gpu = NULL;
+    TD_TRY(td_paths_several_parts(self, &layout->share));
+    td_paths_several *all = self->several;
+    for (int i = 0; i < all->count; i++) {
+        td_gpu_job *job = &all->part[i].gpu->job;
+        TD_TRY(td_gpu_job_measure(job, &run, self->run->program, self->cpu.graph, self->options));
+        job->device = layout->device[i];
+    }
+    TD_TRY(td_gpu_exchange_open(&all->exchange, self->set.copies));
+    TD_TRY(td_paths_choose_steals(self));
+    for (int i = 0; i < all->count; i++) td_paths_shape_post(&all->part[i]);
+    for (int i = 0; i < all->count; i++) TD_TRY(plan_one(&all->part[i], plan, layout->device[i]));
+    plan->program_bytes += td_paths_bytes(&self->paths); /* the shares */
+    td_plan_count(plan, "gpus", (uint64_t)all->count);
+    uint64_t pinned = 0;
+    for (int i = 0; i < all->count; i++) pinned += td_paths_pinned_bytes(&all->part[i]);
+    if (pinned > 0) td_plan_count(plan, "pinned_bytes", pinned);
+done:
+    for (int i = 0; self->several != NULL && i < self->several->count; i++)
+        td_paths_close_batches(&self->several->part[i]);
+    td_paths_several_free(self);
+    return status;
+}
+
+/* At the host: the copy of the result and the engine's few arrays. */
+td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
+{
+    td_status status = TD_OK;
     td_gpu_set *gpus;
     td_paths_gpu gpu = {0};
     paths_layout *layout;
@@ -393,39 +492,77 @@ td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
     TD_CHECK(td_gpu_check_vertices(plan->graph, "paths"));
     TD_CHECK(td_gpu_set_open(&plan->options, "paths", &gpus));
     TD_CHECK(td_gpu_layout_acquire(&layout_kind, plan->graph, &plan->options, &layout));
+    if (is_shared(self, gpus)) set_defaults(self);
     if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
-    TD_TRY(choose_batches(self, gpus->gpu[0]));
-    TD_TRY(measure(self, &run, gpus->gpu[0]));
-    TD_TRY(state_memory(self, plan, gpus->gpu[0], host));
+    TD_TRY(td_paths_check_several(plan->options.settings, is_shared(self, gpus)));
+    if (gpus->count > 1 && self->steps.state.plain)
+        td_plan_say(plan, true, "the variant without paths uses the first GPU of {devices} alone");
+    plan->program_bytes = 0;
+    TD_TRY(is_shared(self, gpus) ? plan_several(self, plan, layout) : plan_one(self, plan, gpus->gpu[0]));
+    if (self->gpu != NULL && gpu.batches != NULL) td_plan_count(plan, "pinned_bytes", td_paths_pinned_bytes(self));
+    plan->program_bytes += host;
 done:
-    td_paths_close_batches(self);
+    if (self->gpu != NULL) td_paths_close_batches(self);
     td_gpu_layout_release(&plan->options, status != TD_OK);
     self->gpu = NULL;
     return status;
 }
 
-td_status td_paths_gpu_open(td_paths_job *self)
+td_status td_paths_gpu_start(td_paths_job *self, td_device *device, td_stream *stream)
 {
     void *seen;
-    TD_CHECK(TD_NEW_ZEROED(&self->gpu, 1, "GPU of the engine paths"));
     td_paths_gpu *gpu = self->gpu;
     TD_CHECK(td_gpu_job_open(&gpu->job, self->run, self->options));
-    paths_layout *layout;
-    TD_CHECK(td_gpu_layout_acquire(&layout_kind, self->cpu.graph, self->options, &layout));
-    TD_CHECK(td_gpu_job_start(&gpu->job, layout->device, layout->stream));
+    TD_CHECK(td_gpu_job_start(&gpu->job, device, stream));
     TD_CHECK(TD_NEW_ZEROED(&gpu->seen, 1, "counters"));
-    gpu->pinned = td_device_pin(layout->device, gpu->seen, sizeof *gpu->seen, &seen) == TD_OK;
-    if (!self->steps.state.plain) TD_CHECK(take_paths(self, layout));
-    TD_CHECK(choose_batches(self, layout->device));
-    gpu->job.state.context = self->cpu.context;
-    gpu->job.state.vertices = gpu->job.graph->vertices;
-    describe_gpu(self, layout->device);
+    gpu->pinned = td_device_pin(device, gpu->seen, sizeof *gpu->seen, &seen) == TD_OK;
+    return TD_OK;
+}
+
+td_status td_paths_gpu_set_up(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    TD_CHECK(choose_batches(self, job->device));
+    job->state.context = self->cpu.context;
+    job->state.vertices = job->graph->vertices;
+    describe_gpu(self, job->device);
     TD_CHECK(declare(self));
+    if (self->gpu->args.span.early != NULL)
+        TD_CHECK(TD_NEW(&self->gpu->early, td_paths_early_room(job->device), "partitions that start early"));
     TD_CHECK(td_paths_open_rounds(self));
     return fill(self);
 }
 
-void td_paths_gpu_close(td_paths_job *self, bool failed)
+static td_status open_one(td_paths_job *self, paths_layout *layout)
+{
+    TD_CHECK(TD_NEW_ZEROED(&self->gpu, 1, "GPU of the engine paths"));
+    TD_CHECK(td_paths_gpu_start(self, layout->device[0], layout->stream[0]));
+    if (!self->steps.state.plain) TD_CHECK(take_paths(self, layout));
+    return td_paths_gpu_set_up(self);
+}
+
+/* Groups of a layer are joined on GPUs: the shares follow that. */
+static td_status open_several(td_paths_job *self, paths_layout *layout)
+{
+    td_paths_gpu none = {0};
+    set_defaults(self);
+    self->gpu = &none;
+    td_status status = take_paths(self, layout);
+    if (status == TD_OK) status = take_share(self, layout);
+    self->gpu = NULL;
+    TD_CHECK(status);
+    return td_paths_several_open(self, &layout->share, layout->device, layout->stream);
+}
+
+td_status td_paths_gpu_open(td_paths_job *self)
+{
+    paths_layout *layout;
+    TD_CHECK(td_gpu_layout_acquire(&layout_kind, self->cpu.graph, self->options, &layout));
+    self->acquired = true;
+    return is_shared(self, layout->gpu.set) ? open_several(self, layout) : open_one(self, layout);
+}
+
+void td_paths_gpu_shut(td_paths_job *self)
 {
     td_paths_gpu *gpu = self->gpu;
     if (gpu == NULL) return;
@@ -433,140 +570,20 @@ void td_paths_gpu_close(td_paths_job *self, bool failed)
     td_paths_close_batches(self);
     if (gpu->pinned) td_device_unpin(gpu->job.device, gpu->seen);
     td_gpu_job_close(&gpu->job);
-    td_gpu_layout_release(self->options, failed);
     td_free(gpu->ranges);
+    td_free(gpu->early);
     td_free(gpu->seen);
-    td_free(gpu);
-    self->gpu = NULL;
 }
 
-/* Steps. */
-
-td_paths_args td_paths_gpu_args(td_paths_job *self)
+void td_paths_gpu_close(td_paths_job *self, bool failed)
 {
-    td_paths_args args = self->gpu->args;
-    const td_path_state *now = &self->steps.state;
-    td_context *c = &args.state.context;
-    args.state = self->gpu->job.state;
-    *c = self->cpu.context;
-    memcpy(c->input, self->gpu->job.state.context.input, sizeof c->input);
-    args.paths.least = now->least;
-    args.paths.scale = now->scale;
-    args.paths.round = now->round;
-    args.paths.all = now->all;
-    args.stores = self->steps.stores;
-    args.list = self->steps.list != NULL ? self->gpu->members + (self->steps.list - self->index.members) : NULL;
-    args.span.ranks = NULL;
-    return args;
-}
-
-static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_args *args)
-{
-    const td_gpu_job *job = &self->gpu->job;
-    const td_gpu_kernels *k = job->kernels;
-    uint64_t units = args->units, lanes = TD_PATH_LANES;
-    switch (step) {
-    case TD_PATHS_WALK: return td_gpu_launch(job, job->stream, &k->path_walks, args->span.partitions * lanes, args);
-    case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, units * lanes, args);
-    case TD_PATHS_INIT: return td_gpu_launch(job, job->stream, &k->path_starts, units, args);
-    case TD_PATHS_OPEN: return td_gpu_launch(job, job->stream, &k->path_opens, units, args);
-    case TD_PATHS_SCAN: return td_gpu_launch(job, job->stream, &k->path_scans, units, args);
-    case TD_PATHS_FINISH: return td_gpu_launch(job, job->stream, &k->path_finishes, units, args);
-    case TD_PATHS_BALANCE: return td_gpu_launch(job, job->stream, &k->path_balances, units, args);
-    case TD_PATHS_TOTAL: return td_gpu_launch(job, job->stream, &k->path_totals, units, args);
-    case TD_PATHS_RESCALE: return td_gpu_launch(job, job->stream, &k->path_rescales, units, args);
-    case TD_PATHS_CLEAR: return td_gpu_launch(job, job->stream, &k->path_clears, units, args);
+    if (self->several != NULL) {
+        td_paths_several_close(self);
+    } else {
+        td_paths_gpu_shut(self);
+        td_free(self->gpu);
+        self->gpu = NULL;
     }
-    return TD_OK;
-}
-
-/* Marks the paths of the vertices that the launch before has listed. */
-static td_status launch_notices(td_paths_job *self, td_stream *stream, td_paths_step step, const td_paths_args *args)
-{
-    const td_gpu_job *job = &self->gpu->job;
-    bool lists = step == TD_PATHS_WALK || step == TD_PATHS_INIT || step == TD_PATHS_OPEN || step == TD_PATHS_BALANCE;
-    if (!lists || args->paths.late == NULL) return TD_OK;
-    return td_gpu_launch_blocks(job, stream, &job->kernels->path_notices,
-                                (uint64_t)job->device->properties.multiprocessors, 0, args);
-}
-
-/* A launch between an empty tally and its copy at the host. */
-static td_status begin_count(td_paths_job *self, td_stream *stream)
-{
-    TD_CHECK(td_stream_fill(stream, self->gpu->args.tally, 0, sizeof(td_path_tally)));
-    return self->gpu->words != NULL ? td_stream_fill(stream, self->gpu->words, 0, WORDS * ID) : TD_OK;
-}
-
-static td_status end_count(td_paths_job *self, td_stream *stream)
-{
-    return td_stream_copy(stream, &self->gpu->seen->tally, self->gpu->args.tally, sizeof(td_path_tally), TD_TO_HOST);
-}
-
-static td_status count_launch(td_paths_job *self, td_paths_step step, const td_paths_args *args, td_path_tally *out)
-{
-    td_stream *stream = self->gpu->job.stream;
-    TD_CHECK(begin_count(self, stream));
-    TD_CHECK(launch(self, step, args));
-    TD_CHECK(launch_notices(self, stream, step, args));
-    TD_CHECK(end_count(self, stream));
-    TD_CHECK(td_stream_synchronize(stream));
-    *out = self->gpu->seen->tally;
-    return TD_OK;
-}
-
-td_status td_paths_gpu_queue_walk(td_paths_job *self, td_stream *stream, const td_paths_args *args)
-{
-    const td_gpu_job *job = &self->gpu->job;
-    td_paths_args with = *args;
-    with.span.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
-    TD_CHECK(begin_count(self, stream));
-    uint64_t threads = (uint64_t)with.span.partitions * TD_PATH_LANES;
-    TD_CHECK(td_gpu_launch(job, stream, &job->kernels->path_batch_walks, threads, &with));
-    TD_CHECK(launch_notices(self, stream, TD_PATHS_WALK, &with));
-    return end_count(self, stream);
-}
-
-/* Resident blocks of a launch are at most this many threads on a multiprocessor (gpu/launch.c). */
-enum { RESIDENT_WARPS = 64 };
-
-uint64_t td_paths_gpu_warps(const td_paths_job *self)
-{
-    if (self->gpu->loops) return (uint64_t)self->gpu->most_blocks * (TD_GPU_THREADS / TD_PATH_LANES);
-    return (uint64_t)self->gpu->job.device->properties.multiprocessors * RESIDENT_WARPS;
-}
-
-td_status td_paths_gpu_do(td_paths_job *self, td_paths_step step, uint64_t units, td_path_tally *out)
-{
-    td_paths_args args = td_paths_gpu_args(self);
-    args.units = step == TD_PATHS_CLEAR ? self->steps.mirrors : units;
-    if (step == TD_PATHS_CLEAR && self->gpu->batches != NULL) return TD_OK; /* mirrors come with their batches */
-    return count_launch(self, step, &args, out);
-}
-
-td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, bool ranks, td_path_tally *out)
-{
-    const td_gpu_job *job = &self->gpu->job;
-    if (self->gpu->batches != NULL) return td_paths_batch_walk(self, group, out);
-    td_paths_args args = td_paths_gpu_args(self);
-    args.span.first_partition = group->first_partition;
-    args.span.partitions = group->partitions;
-    args.span.next = self->set.steal ? &self->gpu->words[WORD_NEXT] : NULL;
-    if (ranks) {
-        args.span.ranks = self->gpu->args.span.ranks;
-        TD_CHECK(td_stream_fill(job->stream, args.span.classes, 0, 2 * TD_PATH_CLASSES * ID));
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_ranks, group->partitions, &args));
-        TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->path_orders, group->partitions, &args));
-    }
-    return count_launch(self, TD_PATHS_WALK, &args, out);
-}
-
-td_status td_paths_gpu_result(td_paths_job *self)
-{
-    td_cpu_job *cpu = &self->cpu;
-    td_gpu_job *job = &self->gpu->job;
-    uint64_t n = cpu->graph->vertices, bytes = cpu->kernels->value_bytes;
-    TD_CHECK(td_new_bytes(&cpu->values, n, bytes, "vertex values"));
-    cpu->next_values = cpu->messages = cpu->next_messages = cpu->values;
-    TD_CHECK(td_stream_copy(job->stream, cpu->values, job->state.values, n * bytes, TD_TO_HOST));
-    return td_stream_synchronize(job->stream);
+    if (self->acquired) td_gpu_layout_release(self->options, failed);
+    self->acquired = false;
 }

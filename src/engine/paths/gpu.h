@@ -1,21 +1,25 @@
-/* The paths engine on a GPU (gpu.c). */
+/* The paths engine on a GPU (gpu.c, steps.c). */
 #ifndef TD_ENGINE_PATHS_GPU_H
 #define TD_ENGINE_PATHS_GPU_H
 
 #include "engine/paths/paths.h"
 #include "gpu/launch.h"
 
+enum { TD_PATHS_WORD_NEXT, TD_PATHS_WORD_LATE, TD_PATHS_WORDS }; /* of the counters that every launch finds at 0 */
+
 /* Counters at the host, pinned if possible. */
 typedef struct td_paths_seen {
     td_path_tally tally;
     td_path_loop loop;
+    td_path_tally walked;          /* several GPUs, paths at the host: of a round over its batches */
+    uint32_t lengths[2][TD_GPU_FRAGMENTS]; /* several GPUs: of the outboxes */
 } td_paths_seen;
 
 typedef struct td_paths_gpu {
     td_gpu_job job;
     td_paths_args args;      /* arrays on the GPU */
     uint32_t *members;       /* index.members, on the GPU */
-    uint32_t *words;         /* counters that every launch finds at 0 (gpu.c) */
+    uint32_t *words;         /* counters that every launch finds at 0 */
     td_paths_seen *seen;
     bool pinned;
     /* rounds.c */
@@ -24,6 +28,8 @@ typedef struct td_paths_gpu {
     td_path_range *ranges, *ranges_seen; /* NULL: all work is one group; ranges_seen: on the GPU */
     uint32_t range_count, most_blocks;
     struct td_paths_batches *batches; /* batches.h; NULL: all paths are on the GPU */
+    struct td_paths_post *post;       /* several.h; NULL: one GPU */
+    uint32_t *early;         /* early.c: at the host; NULL: none start early */
 } td_paths_gpu;
 
 /* Plans: makes the decomposition and states the memory; `host`: bytes of the host besides. */
@@ -39,6 +45,18 @@ td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, boo
 
 uint64_t td_paths_mark_words(const td_paths_job *self); /* of vertices, partitions or paths */
 uint64_t td_paths_gpu_warps(const td_paths_job *self); /* that run at once */
+
+/* Of several GPUs: starts the job of one, sets it up and shuts it down; queues a step, or a walk, between an empty tally
+ * and its copy in seen->tally. */
+td_status td_paths_gpu_start(td_paths_job *self, td_device *device, td_stream *stream);
+td_status td_paths_gpu_set_up(td_paths_job *self);
+void td_paths_gpu_shut(td_paths_job *self);
+td_status td_paths_gpu_queue(td_paths_job *self, td_paths_step step, uint64_t units);
+td_status td_paths_gpu_queue_span(td_paths_job *self, const td_paths_group *group, bool ranks);
+td_status td_paths_gpu_begin_span(td_paths_job *self, const td_paths_group *group, td_paths_args *args);
+td_status td_paths_gpu_end_span(td_paths_job *self, const td_paths_args *args);
+td_status td_paths_gpu_clear_words(td_paths_job *self); /* the counters that every launch finds at 0 */
+td_status td_paths_gpu_notice(td_paths_job *self, td_path_tally *tally); /* marks paths of vertices with many edges */
 
 /* The arguments of a launch: the run's arrays on the GPU, and what the host has changed since the last. */
 td_paths_args td_paths_gpu_args(td_paths_job *self);
@@ -58,6 +76,18 @@ td_status td_paths_run_rounds(td_paths_job *self, const td_paths_group *group, c
                               double *least, uint32_t *walked, td_path_tally *found);
 td_status td_paths_run_plain(td_paths_job *self, uint32_t most, td_path_tally *found, td_path_tally *done,
                              uint32_t *rounds);
+
+/* Of several GPUs: queues rounds over a group until nothing is marked, or so many; when the launch has ended, adds what
+ * it did and returns its rounds. */
+td_status td_paths_queue_rounds(td_paths_job *part, const td_paths_group *group, uint32_t most);
+uint32_t td_paths_count_rounds(const td_paths_job *part, td_path_tally *out);
+
+/* Of several GPUs, early start of a program of whole numbers: the groups of all layers are walked at once. */
+bool td_paths_goes_ahead(const td_paths_job *self);
+
+/* early.c: chooses the partitions that the next walks over a group of the part take early; how many there may be. */
+td_status td_paths_start_early(const td_paths_job *self, td_paths_job *part, const td_paths_group *group);
+uint32_t td_paths_early_room(const td_device *device);
 
 /* Copies the values into the cpu job. */
 td_status td_paths_gpu_result(td_paths_job *self);

@@ -191,11 +191,16 @@ static td_status find_homes(td_paths_job *self)
     return TD_OK;
 }
 
+td_status td_paths_make_places(td_paths_job *self)
+{
+    TD_CHECK(number_words(self));
+    return make_places(self);
+}
+
 td_status td_paths_make_index(td_paths_job *self)
 {
     td_path_state *state = &self->steps.state;
-    TD_CHECK(number_words(self));
-    TD_CHECK(make_places(self));
+    TD_CHECK(td_paths_make_places(self));
     if (!self->one_group) TD_CHECK(find_owners(self));
     TD_CHECK(find_homes(self));
     state->first_word = self->index.first_word;

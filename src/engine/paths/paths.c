@@ -1,5 +1,5 @@
 /* The paths engine: plans and runs. */
-#include "engine/paths/gpu.h"
+#include "engine/paths/several.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -128,6 +128,20 @@ static td_status compute(td_paths_job *self)
     return td_paths_checkpoint(self);
 }
 
+static void start_counting(td_paths_job *self)
+{
+    for (int i = 0; self->several != NULL && i < self->several->count; i++)
+        td_gpu_start_row(&self->several->part[i].gpu->job);
+    if (self->gpu != NULL) td_gpu_start_counting(&self->gpu->job);
+}
+
+static void stop_counting(td_paths_job *self)
+{
+    if (self->gpu != NULL) td_gpu_stop_counting(&self->gpu->job);
+    for (int i = 0; self->several != NULL && i < self->several->count; i++)
+        td_gpu_fill_row(&self->several->part[i].gpu->job)->row.edges = self->several->edges[i];
+}
+
 static td_status run_paths(const td_plan *plan, td_run *run)
 {
     td_status status = TD_OK;
@@ -138,13 +152,14 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     TD_TRY(set_up(&self));
     run->prepare_seconds = created + td_seconds_since(began); /* opening the job is part of it */
     self.cpu.run_began = td_clock_ns();
-    if (self.gpu != NULL) td_gpu_start_counting(&self.gpu->job);
+    start_counting(&self);
     TD_TRY(td_paths_start(&self));
     if (!self.finished) TD_TRY(compute(&self));
     run->converged |= self.finished;
     td_checkpoints_finish(run);
     td_run_end_processing(run, self.cpu.run_began);
-    if (self.gpu != NULL) td_gpu_stop_counting(&self.gpu->job);
+    if (self.several != NULL) TD_TRY(td_paths_several_end(&self));
+    stop_counting(&self);
     td_paths_count(&self);
     if (self.gpu != NULL) TD_TRY(td_paths_gpu_result(&self));
     if (plan->options.parents) TD_TRY(td_cpu_find_parents(&self.cpu));

@@ -7,9 +7,12 @@
  *   finish.c     the end of a pass over all groups: the scale of linear programs, the residual over all vertices
  *   plain.c      the variant without paths
  *   cores.c      the steps on the CPU's cores
- *   gpu.c        the steps on a GPU
+ *   gpu.c        a GPU: the decomposition, the arrays, the plan
+ *   steps.c      the steps on a GPU
  *   rounds.c     rounds inside a launch
+ *   early.c      partitions that are walked before their turn
  *   batches.c, batch_walk.c   paths that stay at the host
+ *   share.c, several.c, post.c   several GPUs: which has what, the steps on all of them, what they send each other
  *   checkpoint.c checkpoints
  *   counters.c   the run's counters
  *   paths.c      the engine's descriptor: plans and runs
@@ -32,6 +35,11 @@ typedef struct td_paths_settings {
     bool priority;   /* Pri(p) orders partitions, and small changes wait */
     bool balance;    /* a group whose vertices want changes of one sign is multiplied by a factor */
     bool steal;      /* GPUs: a free warp takes the next partition */
+    bool early;      /* GPUs: idle warps walk partitions of later groups */
+    uint32_t rounds; /* several GPUs: that a launch walks before they exchange */
+    bool affinity;   /* several GPUs: a partition is where most of what it reads is */
+    bool copies;     /* several GPUs: messages are copied, although GPUs could read each other's memory */
+    bool sort;       /* several GPUs: messages in the order of the paths that they are for */
     bool loop;       /* GPUs: rounds inside a launch */
     uint32_t streams; /* GPUs: batches on the GPU, if paths stay at the host; 0: the memory decides */
     uint64_t batch_edges; /* of a batch; 0: the memory decides */
@@ -45,6 +53,7 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
 bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
 td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
+td_status td_paths_check_several(const td_settings *settings, bool several); /* likewise */
 td_status td_paths_check_batches(const td_settings *settings, bool batched); /* of a run with a GPU */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
@@ -78,8 +87,11 @@ typedef struct td_paths_job {
     td_paths_settings set;
     td_paths paths;
     bool has_paths, prepared;
+    bool acquired;            /* the layout on the GPUs */
     bool borrows;             /* paths and index are those of a layout (gpu.c) */
-    struct td_paths_gpu *gpu; /* NULL: the CPU's cores compute */
+    struct td_paths_gpu *gpu; /* NULL: the CPU's cores compute; of several GPUs the first */
+    struct td_paths_several *several; /* NULL: one GPU, or none */
+    const td_paths_group *group; /* several GPUs: the group whose members a step is about; NULL: all vertices */
     bool one_group;           /* values flow both ways, or layers are off: nothing is final before everything is */
     bool real;                /* changes are measured against a tolerance */
     td_paths_index index;
@@ -105,6 +117,7 @@ typedef struct td_paths_job {
 
 /* index.c */
 td_status td_paths_make_index(td_paths_job *self);
+td_status td_paths_make_places(td_paths_job *self); /* of it: words of marks, and the paths of vertices */
 void td_paths_free_index(td_paths_index *index);
 uint32_t td_paths_partition_of(const td_paths_job *self, uint32_t bit); /* of a path */
 
@@ -122,6 +135,7 @@ typedef enum td_paths_step {
 } td_paths_step;
 td_status td_paths_do(td_paths_job *self, td_paths_step step, uint64_t units, uint64_t work, td_path_tally *out);
 void td_paths_add(td_paths_job *self, const td_path_tally *more); /* to the run's */
+void td_path_tally_add(td_path_tally *sum, const td_path_tally *more, int measure);
 
 /* dispatch.c, plain.c: a whole run. */
 td_status td_paths_dispatch(td_paths_job *self);

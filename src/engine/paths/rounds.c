@@ -9,7 +9,10 @@
 /* Rounds of a launch: the host looks for a cancel in between. */
 enum { MOST_ROUNDS = 256 };
 
-bool td_paths_loops(const td_paths_job *self) { return self->gpu != NULL && self->gpu->loops; }
+bool td_paths_loops(const td_paths_job *self)
+{
+    return self->gpu != NULL && self->gpu->loops && self->several == NULL;
+}
 
 /* Ranges. */
 
@@ -88,30 +91,43 @@ td_status td_paths_open_rounds(td_paths_job *self)
 /* Launches. */
 
 /* The last slot's counts are not in the total. */
-static const td_path_slot *take_counts(td_paths_job *self)
+static const td_path_slot *sum_counts(const td_paths_job *self, td_path_tally *out)
 {
     const td_path_loop *loop = &self->gpu->seen->loop;
     const td_path_slot *last = &loop->slot[(loop->walks + TD_PATH_RING - 1) % TD_PATH_RING];
     const td_path_tally *all[] = {&loop->total, &last->open, &last->walk, &last->scan[0], &last->scan[1]};
-    for (int i = 0; i < 5; i++) {
-        td_paths_add(self, all[i]);
-        self->partitions_walked += all[i]->listed;
-        self->sorted += all[i]->ranked;
-    }
+    for (int i = 0; i < 5; i++) td_path_tally_add(out, all[i], self->cpu.kernels->measure);
+    return last;
+}
+
+static const td_path_slot *take_counts(td_paths_job *self)
+{
+    const td_path_loop *loop = &self->gpu->seen->loop;
+    td_path_tally all = {0};
+    const td_path_slot *last = sum_counts(self, &all);
+    td_paths_add(self, &all);
+    self->partitions_walked += all.listed;
+    self->sorted += all.ranked;
     self->rounds += loop->rounds;
     self->steps.state.round = loop->round;
     return last;
 }
 
-static td_status launch(td_paths_job *self, const td_kernel *kernel, uint64_t threads, const td_path_rounds_args *args)
+static td_status queue(td_paths_job *self, const td_kernel *kernel, uint64_t threads, const td_path_rounds_args *args)
 {
     td_paths_gpu *gpu = self->gpu;
     td_stream *stream = gpu->job.stream;
+    threads += (uint64_t)args->of.span.early_count * TD_PATH_LANES;
     td_launch shape = {.blocks = blocks_for(gpu, threads), .threads = TD_GPU_THREADS, .cooperative = true};
     TD_CHECK(td_stream_fill(stream, gpu->loop, 0, sizeof *gpu->loop));
     TD_CHECK(td_stream_launch(stream, kernel, shape, args, sizeof *args));
-    TD_CHECK(td_stream_copy(stream, &gpu->seen->loop, gpu->loop, sizeof *gpu->loop, TD_TO_HOST));
-    TD_CHECK(td_stream_synchronize(stream));
+    return td_stream_copy(stream, &gpu->seen->loop, gpu->loop, sizeof *gpu->loop, TD_TO_HOST);
+}
+
+static td_status launch(td_paths_job *self, const td_kernel *kernel, uint64_t threads, const td_path_rounds_args *args)
+{
+    TD_CHECK(queue(self, kernel, threads, args));
+    TD_CHECK(td_stream_synchronize(self->gpu->job.stream));
     return td_cancel_check();
 }
 
@@ -121,6 +137,24 @@ static td_path_rounds_args args_for(td_paths_job *self, td_path_until until)
                                 .most_rounds = MOST_ROUNDS, .steal = self->set.steal, .end_range = 1};
     args.of.span.ranks = self->gpu->args.span.ranks;
     return args;
+}
+
+td_status td_paths_queue_rounds(td_paths_job *part, const td_paths_group *group, uint32_t most)
+{
+    td_path_rounds_args args = args_for(part, TD_PATH_STILL);
+    part->gpu->seen->loop = (td_path_loop){0};
+    if (group->partitions + args.of.span.early_count == 0) return TD_OK;
+    args.of.list = part->gpu->members;
+    args.range = range_of(part, group);
+    args.range.opens = false; /* its first vertices have been applied */
+    args.most_rounds = most;
+    return queue(part, TD_GPU_CHECKED(&part->gpu->job.kernels->path_rounds, &args), threads_of(&args.range), &args);
+}
+
+uint32_t td_paths_count_rounds(const td_paths_job *part, td_path_tally *out)
+{
+    (void)sum_counts(part, out);
+    return part->gpu->seen->loop.rounds;
 }
 
 /* Rounds over the ranges of the arguments until they are done. */
@@ -141,6 +175,7 @@ static td_status run_still(td_paths_job *self, td_path_rounds_args *args, uint64
 td_status td_paths_run_still(td_paths_job *self, const td_paths_group *group, double least, td_path_until until,
                              td_path_tally *found)
 {
+    TD_CHECK(td_paths_start_early(self, self, group));
     td_path_rounds_args args = args_for(self, until);
     args.of.paths.least = least;
     args.range = range_of(self, group);
@@ -167,6 +202,7 @@ td_status td_paths_run_ranges(td_paths_job *self, uint32_t first, uint32_t end)
 td_status td_paths_run_rounds(td_paths_job *self, const td_paths_group *group, const td_path_rule *rule, bool within,
                               double *least, uint32_t *walked, td_path_tally *found)
 {
+    TD_CHECK(td_paths_start_early(self, self, group));
     td_path_rounds_args args = args_for(self, TD_PATH_DECISION);
     args.of.paths.least = *least;
     args.of.list = self->gpu->members;

@@ -8,7 +8,8 @@
 
 enum {
     SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SET_PROXY, SET_STEAL, SET_LOOP,
-    SET_STREAMS, SET_BATCH, SET_PREFETCH, SET_EVICT,
+    SET_STREAMS, SET_BATCH, SET_PREFETCH, SET_EVICT, SET_AFFINITY, SET_SORT, SET_EARLY,
+    SET_ROUNDS, SET_EXCHANGE,
     SETTINGS,
 };
 
@@ -17,7 +18,8 @@ const td_setting td_paths_setting_table[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, 0, 0, 0, "full|w|t",
                      "full; w: without priority; t: without paths, plain asynchronous vertices"},
     [SET_LAYERS] = {"layers", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
-                    "processes paths layer by layer, each group until it is final; off: all at once"},
+                    "processes paths layer by layer, each group until it is final; off: all at once, by default where several "
+                    "GPUs run a program of real numbers"},
     [SET_PRIORITY] = {"priority", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "partitions with many marked paths of high degree first, and small changes wait"},
     [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
@@ -45,6 +47,20 @@ const td_setting td_paths_setting_table[] = {
     [SET_EVICT] = {"evict", TD_SETTING_CHOICE, 0, 0, 0, "successors|oldest",
                    "GPUs: the batch with the fewest active direct successors makes way; oldest: the one not used for "
                    "longest"},
+    [SET_AFFINITY] = {"affinity", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                      "several GPUs: a partition is on the GPU that has most of the vertices it reads and writes; off: "
+                      "every GPU has consecutive ones"},
+    [SET_SORT] = {"sort", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                  "several GPUs: messages are sent in the order of the paths that they are for; off: of their vertices"},
+    [SET_EARLY] = {"early", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
+                   "GPUs: warps that a group leaves idle walk partitions of later groups, those with the fewest active "
+                   "predecessors first; of several GPUs and programs of whole numbers, where it is on by default: groups of "
+                   "all layers are walked at once"},
+    [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 4, 1, 256, NULL,
+                    "several GPUs: rounds that a launch walks at most before the GPUs exchange messages"},
+    [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",
+                      "several GPUs: auto lets kernels read messages in the memory of the GPU that sends them where they "
+                      "can; copies copies them first"},
     [SETTINGS] = {0},
 };
 
@@ -56,7 +72,10 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
                                .layers = set[SET_LAYERS] == 1, .share = set[SET_SHARE], .proxy = (uint64_t)set[SET_PROXY],
                                .steal = set[SET_STEAL] == 1, .loop = set[SET_LOOP] == 1,
                                .streams = (uint32_t)set[SET_STREAMS], .batch_edges = (uint64_t)set[SET_BATCH],
-                               .prefetch = set[SET_PREFETCH] == 1, .evict_oldest = set[SET_EVICT] == 1};
+                               .prefetch = set[SET_PREFETCH] == 1, .evict_oldest = set[SET_EVICT] == 1,
+                               .affinity = set[SET_AFFINITY] == 1, .sort = set[SET_SORT] == 1,
+                               .early = set[SET_EARLY] == 1, .rounds = (uint32_t)set[SET_ROUNDS],
+                               .copies = set[SET_EXCHANGE] == 1};
     out->priority = set[SET_PRIORITY] == 1 && out->variant == TD_PATHS_FULL;
     out->balance = set[SET_BALANCE] == 1 && out->priority;
     return TD_OK;
@@ -71,6 +90,8 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name)
     if (set.variant == TD_PATHS_T) return false;
     if (!td_path_setting_matters(&set.layout, name)) return false;
     if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0) return set.priority;
+    if (strcmp(name, "early") == 0) return set.layers;
+    if (strcmp(name, "rounds") == 0) return set.loop && set.streams == 0;
     return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
 }
 
@@ -78,11 +99,23 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name)
 td_status td_paths_check_cores(const td_settings *settings)
 {
     static const char *const keys[] = {"paths.pack", "paths.proxy", "paths.steal", "paths.loop", "paths.streams",
-                                       "paths.batch_edges", "paths.prefetch", "paths.evict"};
+                                       "paths.batch_edges", "paths.prefetch", "paths.evict", "paths.affinity",
+                                       "paths.sort", "paths.early", "paths.rounds", "paths.exchange"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (settings != NULL && td_settings_given(settings, keys[i]))
             return td_fail(TD_USAGE, "%s is about the threads of a GPU, and has no effect on the CPU's cores; {devices} "
                                      "names a GPU (cuda:0), or an emulated one (emu)", keys[i]);
+    return TD_OK;
+}
+
+/* Refuses settings of several GPUs on one. */
+td_status td_paths_check_several(const td_settings *settings, bool several)
+{
+    static const char *const keys[] = {"paths.affinity", "paths.sort", "paths.rounds", "paths.exchange"};
+    for (size_t i = 0; !several && settings != NULL && i < sizeof keys / sizeof *keys; i++)
+        if (td_settings_given(settings, keys[i]))
+            return td_fail(TD_USAGE, "%s has no effect: one GPU has all paths; {devices} names several (cuda:0,cuda:1, "
+                                     "cuda:0/4, emu:4)", keys[i]);
     return TD_OK;
 }
 
@@ -94,6 +127,9 @@ td_status td_paths_check_batches(const td_settings *settings, bool batched)
     if (batched && td_settings_given(settings, "paths.loop"))
         return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a "
                                  "launch");
+    if (batched && td_settings_given(settings, "paths.early"))
+        return td_fail(TD_USAGE, "paths.early has no effect: the paths stay at the host, and are copied in the order of "
+                                 "their layers");
     for (size_t i = 0; !batched && i < sizeof keys / sizeof *keys; i++)
         if (td_settings_given(settings, keys[i]))
             return td_fail(TD_USAGE, "%s has no effect: all paths are on the GPU; paths.streams=N keeps them at the "
@@ -113,7 +149,11 @@ td_status td_paths_check_settings(const td_settings *settings)
         snprintf(key, sizeof key, "paths.%s", name);
         if (td_settings_given(settings, key) && !td_paths_setting_applies(settings, name))
             return td_fail(TD_USAGE, "%s has no effect: %s", key,
-                           strcmp(name, "share") == 0 || strcmp(name, "balance") == 0
+                           strcmp(name, "early") == 0 && set.variant != TD_PATHS_T
+                               ? "with paths.layers=off all paths are walked at once"
+                           : strcmp(name, "rounds") == 0 && set.variant != TD_PATHS_T
+                               ? "every round is a launch where paths.loop=off, or where paths stay at the host"
+                           : strcmp(name, "share") == 0 || strcmp(name, "balance") == 0
                                ? "it is a part of the priority, which the variant or paths.priority=off leaves out"
                                : "the variant does without it");
     }

@@ -40,6 +40,7 @@
 #endif
 #define PATH_LEVEL(t, level, change) ((t)->levels[level] += (change))
 #define PATH_COARSE(s) false
+#define PATH_SEVERAL(s) false
 #define PATH_LATE(s, v, t) false
 #define PATH_PROXY(s, c, w, brought, t) false
 #define PATH_COLLECT(s, c, v, t) ((void)0)

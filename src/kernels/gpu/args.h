@@ -619,6 +619,45 @@ typedef struct td_paths_args {
     uint8_t stores;               /* path_rescales: values are replaced */
 } td_paths_args;
 
+/* Several GPUs with one memory: what a thief needs of another's walk. */
+typedef struct td_path_peer {
+    td_path_state paths;
+    td_path_span span;
+} td_path_peer;
+
+typedef struct td_path_steal_args {
+    td_paths_args of;
+    const td_path_peer *peers;    /* of all GPUs */
+    uint32_t count, number;
+} td_path_steal_args;
+
+/* Several GPUs that share the paths (path_post.h). Messages of one kind: deposits for masters on other GPUs, or masters'
+ * messages for other GPUs. `list` has the vertices that any message may be about, by the GPU that it goes to; a GPU's
+ * vertices begin at a multiple of TD_GPU_THREADS, the rest up to it is TD_PATH_NO_VERTEX. */
+#define TD_PATH_NO_VERTEX 0xffffffffu
+typedef struct td_path_pack_args {
+    td_gpu_state state;
+    td_path_state paths;
+    const uint32_t *list, *map;   /* map: a bit for every vertex with a message to send */
+    uint32_t first[TD_GPU_FRAGMENTS + 1]; /* of a GPU's vertices, in units of TD_GPU_THREADS */
+    uint64_t room[TD_GPU_FRAGMENTS]; /* where the messages to a GPU begin */
+    uint32_t count;               /* GPUs */
+    uint32_t *vertices, *lengths; /* outboxes, and how many messages they have */
+    void *values;
+} td_path_pack_args;
+
+typedef struct td_path_take_args {
+    td_gpu_state state;
+    td_path_state paths;
+    td_path_tally *tally;
+    struct {
+        const uint32_t *vertices;
+        const void *values;
+        uint32_t length;
+    } box[TD_GPU_FRAGMENTS];
+    uint32_t count;
+} td_path_take_args;
+
 /* Searches from many sources at once (bits.h): the counters of an iteration, */
 typedef struct td_gpu_bits_tally {
     uint64_t edges;          /* scanned */

@@ -86,7 +86,8 @@ TD_KERNEL(path_rounds, td_path_rounds_args)
         opened = true;
 
         td_path_span span = {range.first_partition, range.partitions, range.ranked ? a.of.span.ranks : 0,
-                             a.of.span.order, slot->classes, a.steal ? &slot->next : 0};
+                             a.of.span.order, slot->classes, a.steal ? &slot->next : 0, a.of.span.early,
+                             a.of.span.early_count};
         if (range.ranked) {
             path_rank_span(&s, &span);
             TD_GRID_BARRIER(false, &loop->barrier);

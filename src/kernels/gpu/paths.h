@@ -20,6 +20,7 @@
 #define PATH_DEPOSITED() TD_FENCE()
 #define PATH_LEVEL(t, level, change) (void)TD_ADD(&(t)->block->levels[level], (change))
 #define PATH_COARSE(s) ((s)->coarse)
+#define PATH_SEVERAL(s) ((s)->foreign != 0)
 #define PATH_LATE(s, v, t) path_is_late((s), (v), (t))
 #if PROGRAM_PEELS
 #define PATH_PROXY(s, c, w, brought, t) false
@@ -263,6 +264,7 @@ TD_DEVICE void path_walk_whole(const td_path_state *s, const td_context *c, uint
     if (td_lane() == 0) marked = TD_PEEK(&s->marks[k / 32]) & mask;
     if (marked != 0) (void)TD_AND(&s->marks[k / 32], ~mask);
     TD_FENCE(); /* the mark is cleared before values are read */
+    TD_WARP_BARRIER(TD_ALL_LANES);
     if (TD_SHUFFLE(TD_ALL_LANES, marked, 0) == 0) return;
     for (uint32_t path = lanes[0], end = lanes[1]; path < end; path++) path_walk_path(s, c, k, path, t);
 }
@@ -300,16 +302,18 @@ TD_DEVICE void path_walk_span(const td_path_state *s, const td_context *c, const
                               uint32_t *longest, td_path_tally *t)
 {
     uint32_t warp = td_global_thread() / TD_WARP, warps = td_global_threads() / TD_WARP;
-    uint32_t count = span->ranks != 0 ? path_listed(span) : span->partitions;
+    uint32_t count = span->ranks != 0 ? path_listed(span) : span->partitions + span->early_count;
     for (uint32_t i = span->next != 0 ? path_next(span, 0, 0) : warp; i < count; i = path_next(span, i, warps)) {
         uint64_t before = t->loaded;
-        uint32_t k = span->ranks != 0 ? span->order[i] : span->first_partition + i;
+        bool early = span->ranks == 0 && i >= span->partitions;
+        uint32_t k = span->ranks != 0 ? span->order[i] : early ? span->early[i - span->partitions] : span->first_partition + i;
         if (coarse) path_walk_whole(s, c, k, t);
         else path_walk_lane(s, c, k, t);
         path_flush(s, c, t);
         uint32_t most = path_longest(&longest[td_warp()], (uint32_t)(t->loaded - before));
         if (most == 0 || td_lane() > 0) continue;
-        t->listed++;
+        t->listed += !early; /* partitions of later groups do not keep a group going */
+        t->early += early;
         t->ranked += span->ranks != 0;
         t->stolen += span->next != 0 && i % warps != warp;
         t->lane_slots += (uint64_t)most * TD_WARP;
@@ -333,6 +337,27 @@ TD_KERNEL(path_walks, td_paths_args)
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
     TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
     path_walks_of(&a, false, block, proxies, longest);
+}
+
+/* A walk of several GPUs with one memory, at the same time: warps that find no partition of their own GPU take those of
+ * the others, each by the state of the GPU that has it. */
+TD_KERNEL(path_steals, td_path_steal_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
+    const td_context c = kernel_context(&a.of.state);
+    td_path_tally t = path_begin_tally(block);
+    if (a.of.paths.hubs != 0) t.proxies = &proxies[td_warp()];
+    if (a.of.paths.hubs != 0) path_clear_proxies(t.proxies, &c);
+    path_walk_span(&a.of.paths, &c, &a.of.span, false, longest, &t);
+    for (uint32_t i = 1; i < a.count; i++) {
+        const td_path_peer *peer = &a.peers[(a.number + i) % a.count];
+        uint64_t before = t.listed + t.early;
+        path_walk_span(&peer->paths, &c, &peer->span, false, longest, &t);
+        t.far += t.listed + t.early - before;
+    }
+    path_end_tally(&t, a.of.tally);
 }
 
 /* A batch of a graph whose paths stay at the host. */
@@ -427,6 +452,7 @@ TD_KERNEL(path_pushes, td_paths_args)
 #undef PATH_LEVEL
 #undef PATH_LATE
 #undef PATH_COARSE
+#undef PATH_SEVERAL
 #undef PATH_PROXY
 #undef PATH_COLLECT
 #undef PATH_NO_VERTEX

@@ -86,6 +86,11 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(path_batch_walks, td_paths_args);
     TD_GPU_KERNEL(path_rounds, td_path_rounds_args);
     TD_GPU_KERNEL(path_push_rounds, td_path_rounds_args);
+    TD_GPU_KERNEL(path_steals, td_path_steal_args);
+    TD_GPU_KERNEL(path_pack_deposits, td_path_pack_args);
+    TD_GPU_KERNEL(path_pack_messages, td_path_pack_args);
+    TD_GPU_KERNEL(path_take_deposits, td_path_take_args);
+    TD_GPU_KERNEL(path_take_messages, td_path_take_args);
     TD_GPU_KERNEL(bits_start_32, td_bits_args); /* searches from many sources at once */
     TD_GPU_KERNEL(bits_push_32, td_bits_args);
     TD_GPU_KERNEL(bits_push_pieces_32, td_bits_args);
