@@ -175,6 +175,7 @@ def _jumps(G: TandemGraph, personalization: dict | None) -> np.ndarray | None:
 
 
 REACHABLE = 1e-6  # a change of all 32-bit ranks together that is reached for certain
+LONGEST = 4294967295  # iterations of a run
 
 
 def _iterate(G: TandemGraph, alpha: float, jumps: np.ndarray | None, most: int,
@@ -182,7 +183,8 @@ def _iterate(G: TandemGraph, alpha: float, jumps: np.ndarray | None, most: int,
     """Iterations of Tandem: as many as NetworkX does where both start from the same ranks."""
     tolerance = max(np.nextafter(bound, 0), REACHABLE) if jumps is None else REACHABLE
     personal = None if jumps is None else dict(zip(np.flatnonzero(jumps).tolist(), jumps[jumps > 0].tolist()))
-    result = G.structure.graph.pagerank(damping=float(alpha), personal=personal, iterations=most, tolerance=tolerance)
+    result = G.structure.graph.pagerank(damping=float(alpha), personal=personal, iterations=min(most, LONGEST),
+                                         tolerance=tolerance)
     return result.values.astype(np.float64), result.iterations, result.facts["final_change"]
 
 
