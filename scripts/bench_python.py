@@ -208,7 +208,11 @@ def others(edges, repeat, only=""):
         lengths = graph.weights[once].astype(float).tolist()
         work["bfs"]["igraph"] = lambda: made.distances(source=start)
         work["sssp"]["igraph"] = lambda: made.distances(source=start, weights=lengths)
-        work["components"]["igraph"] = lambda: made.connected_components().membership
+
+        def members():
+            made._invalidate_cache()  # it remembers that a graph is connected
+            return made.connected_components().membership
+        work["components"]["igraph"] = members
         work["pagerank"]["igraph"] = lambda: made.pagerank()
         work["cores"]["igraph"] = lambda: made.coreness()
         work["forest"]["igraph"] = lambda: made.spanning_tree(weights=lengths, return_tree=False)

@@ -173,7 +173,7 @@ def test_errors_are_exceptions_with_fields():
 def test_arguments_that_would_be_cut_off_are_refused():
     """ctypes keeps the low bits of a number, and a text up to its first null character."""
     graph, _ = small()
-    wrong = [(ValueError, {"iterations": n}) for n in (-1, 1 << 32, (1 << 32) + 1)]
+    wrong = [(ValueError, {"iterations": n}) for n in ((1 << 32) + 1, 1 << 32, -1)]
     wrong += [(ValueError, {"checkpoint": ".", "checkpoint_every": n}) for n in (-1, 0, 1 << 32)]
     wrong += [(ValueError, {"memory": 0}), (ValueError, {"memory": "0.5"}), (ValueError, {"gpu_memory": 0}),
               (ValueError, {"gpu_edges": 0}), (ValueError, {"gpu_edges": "0%"}), (ValueError, {"gpu_edges": 25}),
@@ -407,6 +407,11 @@ def test_a_small_graph_on_a_slow_engine_can_be_interrupted():
     assert watched == []
     graph.bfs(0, engine="multi", devices="emu:2")
     assert watched == ["td_session_plan", "td_plan_run"]
+    with tempfile.TemporaryDirectory() as folder:  # the planner's choice of an engine counts as well
+        graph.save(f"{folder}/g.tg")
+        disk = tandem.Graph.open(f"{folder}/g.tg", edges="disk", session=graph.session)
+        watched.clear()
+        assert disk.bfs(0).engine == "hybrid" and watched == ["td_plan_run"]
 
 
 def test_another_thread_may_cancel():
