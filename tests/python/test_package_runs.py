@@ -576,6 +576,35 @@ def test_everything_public_is_documented():
                 assert inspect.getdoc(value) or not callable(value) and not isinstance(value, property), (cls, name)
 
 
+def test_the_larger_component_of_a_small_graph_is_left_out():
+    """The first edges show the components; of the larger one no edge is visited again, whichever vertices it has."""
+    def visited(numbers, cut):
+        ends = [(numbers[v], numbers[(v + step) % size + first]) for first, size in ((0, cut), (cut, 1000 - cut))
+                for v in range(first, first + size) for step in (1 - first, 7 - first, 11 - first)]
+        return tandem.Graph.from_edges(*np.array(ends).T, vertices=1000, directed=False).wcc(
+            engine="cpu").stats()["edges_processed"]
+    for cut in (494, 498):
+        assert visited(np.arange(1000), cut) == visited(np.arange(1000)[::-1], cut)
+
+
+def reads():
+    with open("/proc/self/io") as file:
+        return int(file.read().split("syscr: ")[1].split()[0])
+
+
+def test_calls_on_a_small_graph_read_no_file():
+    if not os.path.exists("/proc/self/io"):
+        raise Skip("the system does not count reads")
+    graph, _ = small()
+    least = 1000
+    for _ in range(50):  # the free memory is read every 10 ms
+        before = reads()
+        for _ in range(10):
+            graph.bfs(0)
+        least = min(least, reads() - before)
+    assert least < 10, least
+
+
 def test_calls_on_a_small_graph_are_quick():
     graph, _ = small()
     session = graph.on(tandem.Session(threads=1))
