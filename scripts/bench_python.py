@@ -210,7 +210,7 @@ def others(edges, repeat, only=""):
         work["sssp"]["igraph"] = lambda: made.distances(source=start, weights=lengths)
 
         def members():
-            made._invalidate_cache()  # it remembers that a graph is connected
+            getattr(made, "__invalidate_cache")()  # it remembers that a graph is connected
             return made.connected_components().membership
         work["components"]["igraph"] = members
         work["pagerank"]["igraph"] = lambda: made.pagerank()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections import Counter
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -767,28 +767,53 @@ def _spanning(G: Any, minimum: bool, weight: str | None) -> list[tuple]:
     """The edges that Kruskal's algorithm takes, in its order: a forest over the ranks of edges, which differ."""
     import tandem
     G = _wrap(G)
-    multi = G.is_multigraph()
-    edges = list(G._nx.edges(keys=True, data=True) if multi else G._nx.edges(data=True))
-    if not edges:
+    edges = _edges_once(G, weight)
+    if not len(edges.values):
         return []
-    sources, targets, *_, data = zip(*edges)
-    values = np.array([attributes.get(weight, 1) for attributes in data])
-    if values.dtype.kind not in "iubf":
-        raise NotImplementedError("weights that are no numbers of 64 bits")
-    _check_nan(edges, values)
+    _check_nan(edges)
+    values = edges.values
     order = np.argsort(values if minimum else -values.astype(np.float64) if values.dtype.kind == "f" else
                        -values.astype(np.int64), kind="stable")
-    rank = np.empty(len(edges), np.uint32)
-    rank[order] = np.arange(len(edges), dtype=np.uint32)
-    ends = G.structure.numbers(sources), G.structure.numbers(targets)
-    forest = tandem.Graph.from_edges(*ends, rank, vertices=len(G), directed=False).mst()
-    chosen = np.sort(forest.edges.weight).tolist()  # type: ignore[union-attr]
-    return [edges[order[number]] for number in chosen]
+    rank = np.empty(len(values), np.uint32)
+    rank[order] = np.arange(len(values), dtype=np.uint32)
+    forest = tandem.Graph.from_edges(edges.sources, edges.targets, rank, vertices=len(G), directed=False).mst()
+    chosen = np.sort(forest.edges.weight)  # type: ignore[union-attr]
+    return [edges.edge(number) for number in order[chosen].tolist()]
 
 
-def _check_nan(edges: list, values: np.ndarray) -> None:
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError(f"NaN found as an edge weight. Edge {edges[int(np.flatnonzero(np.isnan(values))[0])]}")
+class _Edges(NamedTuple):
+    """The edges in NetworkX's order: the numbers of their ends, their weights, and the edge of a place."""
+    sources: np.ndarray
+    targets: np.ndarray
+    values: np.ndarray
+    edge: Callable[[int], tuple]
+
+
+def _edges_once(G: TandemGraph, weight: str | None) -> _Edges:
+    """NetworkX lists an edge with the end that comes first. Only the edges that a tree takes become tuples; of a
+    multigraph all do, since rows have no keys."""
+    structure = G.structure
+    if not G.is_multigraph():
+        sources, targets = structure.sources, structure.targets
+        once = np.flatnonzero(sources <= targets)
+        nodes, adj = structure.nodes, G._nx._adj
+
+        def edge(place: int) -> tuple:
+            source = nodes[sources[once[place]]]
+            target = nodes[targets[once[place]]]
+            return source, target, adj[source][target]
+        return _Edges(sources[once], targets[once], G.numbers(weight)[once], edge)
+    edges = list(G._nx.edges(keys=True, data=True))
+    values = np.array([edge[-1].get(weight, 1) for edge in edges])
+    if edges and values.dtype.kind not in "iubf":
+        raise NotImplementedError("weights that are no numbers of 64 bits")
+    sources, targets = (structure.numbers([edge[end] for edge in edges]) for end in (0, 1))
+    return _Edges(sources, targets, values, edges.__getitem__)
+
+
+def _check_nan(edges: _Edges) -> None:
+    if edges.values.dtype.kind == "f" and np.isnan(edges.values).any():
+        raise ValueError(f"NaN found as an edge weight. Edge {edges.edge(int(np.argmax(np.isnan(edges.values))))}")
 
 
 def _spanning_edges(G: Any, minimum: bool, weight: str | None, keys: bool, data: bool) -> Any:
