@@ -499,11 +499,20 @@ def test_a_fork_after_a_device_was_opened_is_told():
 def test_notebooks_show_tables_and_drawings():
     graph, _ = small()
     graph.name = "<b>&"
-    for shown in (graph, graph.pagerank(), graph.wcc(), graph.plan("bfs")):
+    batch = graph.bfs(sources=[0, 1])
+    assert batch.values.shape == (2, VERTICES)
+    for shown in (graph, graph.pagerank(), graph.wcc(), graph.plan("bfs"), batch):
         text = shown._repr_html_()
         assert "<table" in text and text.count("<div") == text.count("</div>") and "http" not in text
     assert "<svg" in graph._repr_html_() and "&lt;b&gt;&amp;" in graph._repr_html_()
     assert "<svg" in graph.pagerank()._repr_html_() and "<title>" in graph._repr_html_()
+    assert "<th scope='row'>searches</th><td>" in batch._repr_html_()
+    from tandem import _html
+    before, _html.MOST_VERTICES = _html.MOST_VERTICES, 16  # of a large graph some vertices are drawn
+    try:
+        assert "one of 4 vertices by out-degree" in graph._repr_html_()
+    finally:
+        _html.MOST_VERTICES = before
 
 
 def test_a_batch_gives_the_values_of_single_runs():
