@@ -148,13 +148,13 @@ class Graph(Programs):
                                ctypes.byref(rows), ctypes.byref(_options(directed, dedup, drop_loops)))
         graph = cls(handle, session, labels=labels, kept=(offsets, targets, numeric))
         parts = graph._describe()
-        told = (("offsets", offsets, parts.borrows_offsets, "uint64"),
+        stated = (("offsets", offsets, parts.borrows_offsets, "uint64"),
                 ("targets", targets, parts.borrows_targets, "uint32"),
                 ("weights", numeric, parts.borrows_weights, graph.weight_type))
         graph.copies = tuple(
             f"{what}: {array.dtype} to {stored}" if array.dtype.itemsize != np.dtype(stored).itemsize
             or (array.dtype.kind == "f") != (np.dtype(stored).kind == "f") else f"{what}: put in order"
-            for what, array, borrowed, stored in told if array is not None and not borrowed)
+            for what, array, borrowed, stored in stated if array is not None and not borrowed)
         return graph
 
     @classmethod
@@ -531,11 +531,11 @@ class Graph(Programs):
 
 def _progress(wanted: Any, program: str, kept: list, session: Session) -> Any:
     """The callback of a run: a bar, or the user's function. What it raises stops the run and is raised by the call."""
-    tell = wanted if callable(wanted) else _teller(program, kept)
+    notify = wanted if callable(wanted) else _bar_of(program, kept)
 
     def report(context: Any, row: Any) -> bool:
         try:
-            return tell(_row(row.contents)) is not False
+            return notify(_row(row.contents)) is not False
         except BaseException as raised:
             session._raised = session._raised or raised
             return False
@@ -544,16 +544,16 @@ def _progress(wanted: Any, program: str, kept: list, session: Session) -> Any:
     return function
 
 
-def _teller(program: str, kept: list) -> Callable[[Any], None]:
+def _bar_of(program: str, kept: list) -> Callable[[Any], None]:
     """Shows iterations in a bar, if tqdm is installed."""
     bar = _bar(program)
     kept.append(bar)
 
-    def tell(row: Any) -> None:
+    def notify(row: Any) -> None:
         if bar is not None:
             bar.update(1)
             bar.set_postfix_str(f"change {row.change:.3g}" if row.change else f"{row.active_vertices} active")
-    return tell
+    return notify
 
 
 def _bar(program: str) -> Any:
