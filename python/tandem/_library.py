@@ -1,6 +1,6 @@
 """The shared library: its structs, its calls, and its failures as exceptions.
 
-Everything here mirrors tandem.h; `tests/python/test_library.py` compares the sizes and the names with the header.
+Everything here mirrors tandem.h; `tests/python/test_package_library.py` compares the sizes and the names with the header.
 """
 
 from __future__ import annotations

@@ -69,7 +69,9 @@ def report(results: "Sequence[Result]", path: Name | None = None, names: Sequenc
             with open(unfinished, "w", encoding="utf-8") as file:
                 file.write(html)
             os.replace(unfinished, path)
-        except BaseException:
+        except BaseException as raised:
+            if isinstance(raised, OSError) and raised.filename == unfinished:
+                raised.filename = path
             if os.path.exists(unfinished):
                 os.unlink(unfinished)
             raise

@@ -66,14 +66,14 @@ PROGRAMS: dict[str, Program] = {name: _program(name) for name in texts(lib.td_pr
 # What every method takes besides: name, default, annotation, help.
 COMMON = (
     ("iterations", "None", "int | None", "at most so many iterations; alone, exactly so many unless nothing changes"),
-    ("engine", "None", "str | None", "cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice"),
+    ("engine", "None", "str | None", f"{', '.join(texts(lib.td_engine_name))}; None: Tandem's choice"),
     ("devices", "None", "str | Sequence[str] | None", "'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice"),
     ("memory", "None", "int | str | None", "bytes that the session may hold during the run, such as '2G'"),
     ("gpu_memory", "None", "int | str | None", "bytes of a GPU's memory that may be used"),
     ("gpu_edges", "None", "float | str | None", "limit on edges on a GPU: up to 1 a share, otherwise bytes"),
-    ("checkpoint", "None", "str | os.PathLike | None", "a folder: the run writes its state there, also when it is stopped"),
+    ("checkpoint", "None", "str | os.PathLike[str] | None", "a folder: the run writes its state there, also when it is stopped"),
     ("checkpoint_every", "None", "int | None", "iterations between two checkpoints; None: one every ten seconds at most"),
-    ("resume", "None", "str | os.PathLike | None", "a folder whose last checkpoint the run starts from"),
+    ("resume", "None", "str | os.PathLike[str] | None", "a folder whose last checkpoint the run starts from"),
     ("settings", "None", "Mapping[str, object] | None", "settings of engines: {'stream.compress': 'on'}"),
     ("progress", "None", "bool | Callable[[Row], object] | None",
      "True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False"),
@@ -84,7 +84,7 @@ def _type(parameter: Parameter) -> str:
     if parameter.choices:
         return "str | None"
     if parameter.text:
-        return "str | os.PathLike | Mapping | np.ndarray | None" if "file" in parameter.help else "str | int | None"
+        return "str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None" if "file" in parameter.help else "str | int | None"
     return "int | None" if parameter.whole else "float | None"
 
 
@@ -158,7 +158,7 @@ def source(program: Program) -> str:
 class Programs:
     """The programs as methods."""
 
-    def _run(self, program: str, parameters: dict, **options: Any) -> Any:
+    def _run(self, program: str, parameters: dict[str, Any], **options: Any) -> Any:
         raise NotImplementedError
 
 
@@ -190,7 +190,7 @@ def stub() -> str:
               "def signature(program: Program, start: str | None = None) -> str: ...",
               "def source(program: Program) -> str: ...", "def stub() -> str: ...", "",
               "class Programs:",
-              "    def _run(self, program: str, parameters: dict, **options: Any) -> Any: ..."]
+              "    def _run(self, program: str, parameters: dict[str, Any], **options: Any) -> Any: ..."]
     for program in PROGRAMS.values():
         if program.needs_source:
             lines += ["    @overload", f"    def {program.name}({signature(program, 'source')}) -> Result:",

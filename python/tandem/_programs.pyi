@@ -44,9 +44,9 @@ def source(program: Program) -> str: ...
 def stub() -> str: ...
 
 class Programs:
-    def _run(self, program: str, parameters: dict, **options: Any) -> Any: ...
+    def _run(self, program: str, parameters: dict[str, Any], **options: Any) -> Any: ...
     @overload
-    def bfs(self, source: Hashable, *, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def bfs(self, source: Hashable, *, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Levels of a breadth-first search from one vertex.
         
         The result has the level of every vertex. The program ignores edge weights.
@@ -64,7 +64,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -73,11 +73,11 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
@@ -85,9 +85,9 @@ class Programs:
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
     @overload
-    def bfs(self, *, sources: Iterable[Hashable], mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Batch: ...
+    def bfs(self, *, sources: Iterable[Hashable], mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Batch: ...
     @overload
-    def sssp(self, source: Hashable, *, precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def sssp(self, source: Hashable, *, precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Shortest distances from one vertex, over edge weights.
         
         The result has the distance of every vertex. The program needs edge weights.
@@ -107,7 +107,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -116,11 +116,11 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
@@ -128,8 +128,8 @@ class Programs:
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
     @overload
-    def sssp(self, *, sources: Iterable[Hashable], precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Batch: ...
-    def wcc(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def sssp(self, *, sources: Iterable[Hashable], precision: str | None = None, mode: Literal['sync', 'async'] | None = None, parents: bool = False, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Batch: ...
+    def wcc(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Weakly connected components (label: lowest id).
         
         The result has the component of every vertex. The program ignores edge weights.
@@ -139,7 +139,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -148,18 +148,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def pagerank(self, *, damping: float | None = None, dangling: str | None = None, personal: str | os.PathLike | Mapping | np.ndarray | None = None, precision: str | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def pagerank(self, *, damping: float | None = None, dangling: str | None = None, personal: str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None = None, precision: str | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """PageRank of every vertex.
         
         The result has the rank of every vertex. The program ignores edge weights.
@@ -170,7 +170,7 @@ class Programs:
             probability of following an edge instead of jumping; default 0.85.
         dangling : str | None, optional
             rank of vertices without out-edges: spread or lost (spread or ignore); default spread.
-        personal : str | os.PathLike | Mapping | np.ndarray | None, optional
+        personal : str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None, optional
             file of 'id weight' lines: targets of jumps (default: all vertices); or a dict of numbers by id, or an array with a number per vertex.
         precision : str | None, optional
             ranks of 4 or 8 bytes; auto: 8 where the tolerance is below what 4 reach (auto or single or double); default auto.
@@ -181,7 +181,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -190,18 +190,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def mst(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def mst(self, *, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Minimum spanning forest of the undirected view.
         
         The result has the tree of every vertex. The program needs edge weights.
@@ -211,7 +211,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -220,18 +220,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def kcore(self, *, degree: str | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def kcore(self, *, degree: str | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Core number of every vertex.
         
         The result has the core of every vertex. The program ignores edge weights.
@@ -243,7 +243,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -252,18 +252,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def adsorption(self, source: Hashable = None, *, injection: float | None = None, continuation: float | None = None, seeds: str | os.PathLike | Mapping | np.ndarray | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def adsorption(self, source: Hashable = None, *, injection: float | None = None, continuation: float | None = None, seeds: str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Scores spread from seeds along weighted edges.
         
         The result has the score of every vertex. The program uses edge weights, if there are any.
@@ -276,7 +276,7 @@ class Programs:
             weight of the seed in a score; default 0.25.
         continuation : float | None, optional
             weight of the in-neighbours' mean in a score; the rest is abandoned; default 0.7.
-        seeds : str | os.PathLike | Mapping | np.ndarray | None, optional
+        seeds : str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None, optional
             file of 'id score' lines: the seeds (default: 1 at source, or at the first vertex); or a dict of numbers by id, or an array with a number per vertex.
         tolerance : float | None, optional
             ends when an iteration changes the values by no more; default 1e-06.
@@ -285,7 +285,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -294,18 +294,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def nn(self, *, activation: str | None = None, inputs: str | os.PathLike | Mapping | np.ndarray | None = None, tolerance: float | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def nn(self, *, activation: str | None = None, inputs: str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None = None, tolerance: float | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Forward pass of a weighted network.
         
         The result has the value of every vertex. The program needs edge weights.
@@ -314,14 +314,14 @@ class Programs:
         ----------
         activation : str | None, optional
             activation function of a neuron (tanh or sigmoid or relu); default tanh.
-        inputs : str | os.PathLike | Mapping | np.ndarray | None, optional
+        inputs : str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None, optional
             file of 'id value' lines: inputs (default: 1 for every neuron without in-edges); or a dict of numbers by id, or an array with a number per vertex.
         tolerance : float | None, optional
             ends when an iteration changes the values by no more; default 0.
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -330,18 +330,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def heat(self, source: Hashable = None, *, step: float | None = None, initial: str | os.PathLike | Mapping | np.ndarray | None = None, tolerance: float | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def heat(self, source: Hashable = None, *, step: float | None = None, initial: str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None = None, tolerance: float | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Explicit steps of the heat equation.
         
         The result has the temperature of every vertex. The program uses edge weights, if there are any.
@@ -352,14 +352,14 @@ class Programs:
             the id or label of a vertex.
         step : float | None, optional
             length of a step; 0: half the largest stable one; default 0.
-        initial : str | os.PathLike | Mapping | np.ndarray | None, optional
+        initial : str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None, optional
             file of 'id temperature' lines (default: 100 at source, or at the first vertex); or a dict of numbers by id, or an array with a number per vertex.
         tolerance : float | None, optional
             ends when an iteration changes the values by no more; default 0.
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -368,18 +368,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def circuit(self, source: Hashable = None, *, sources: str | os.PathLike | Mapping | np.ndarray | None = None, ground: str | int | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def circuit(self, source: Hashable = None, *, sources: str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None = None, ground: str | int | None = None, tolerance: float | None = None, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Node voltages of a resistor network.
         
         The result has the volts of every vertex. The program uses edge weights, if there are any.
@@ -388,7 +388,7 @@ class Programs:
         ----------
         source : Hashable, optional
             the id or label of a vertex.
-        sources : str | os.PathLike | Mapping | np.ndarray | None, optional
+        sources : str | os.PathLike[str] | Mapping[Any, float] | np.ndarray | None, optional
             file of 'id volts' lines: nodes held at a voltage (default: source at 1 V); or a dict of numbers by id, or an array with a number per vertex.
         ground : str | int | None, optional
             id of a node held at 0 V (default without sources: the last vertex).
@@ -399,7 +399,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -408,18 +408,18 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.
         progress : bool | Callable[[Row], object] | None, optional
             True: a bar (tqdm, if installed); a function: called with every iteration, stops the run by returning False.
         """
-    def labels(self, *, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
+    def labels(self, *, mode: Literal['sync', 'async'] | None = None, iterations: int | None = None, engine: str | None = None, devices: str | Sequence[str] | None = None, memory: int | str | None = None, gpu_memory: int | str | None = None, gpu_edges: float | str | None = None, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: int | None = None, resume: str | os.PathLike[str] | None = None, settings: Mapping[str, object] | None = None, progress: bool | Callable[[Row], object] | None = None) -> Result:
         """Weakly connected components by label propagation.
         
         The result has the component of every vertex. The program ignores edge weights.
@@ -431,7 +431,7 @@ class Programs:
         iterations : int | None, optional
             at most so many iterations; alone, exactly so many unless nothing changes.
         engine : str | None, optional
-            cpu, resident, stream, coop, hybrid, multi; None: Tandem's choice.
+            cpu, resident, stream, hybrid, coop, multi, paths; None: Tandem's choice.
         devices : str | Sequence[str] | None, optional
             'cpu', 'cuda:0', ['cuda:0', 'cuda:1'], 'emu'; None: Tandem's choice.
         memory : int | str | None, optional
@@ -440,11 +440,11 @@ class Programs:
             bytes of a GPU's memory that may be used.
         gpu_edges : float | str | None, optional
             limit on edges on a GPU: up to 1 a share, otherwise bytes.
-        checkpoint : str | os.PathLike | None, optional
+        checkpoint : str | os.PathLike[str] | None, optional
             a folder: the run writes its state there, also when it is stopped.
         checkpoint_every : int | None, optional
             iterations between two checkpoints; None: one every ten seconds at most.
-        resume : str | os.PathLike | None, optional
+        resume : str | os.PathLike[str] | None, optional
             a folder whose last checkpoint the run starts from.
         settings : Mapping[str, object] | None, optional
             settings of engines: {'stream.compress': 'on'}.

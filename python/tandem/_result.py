@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
 
 import numpy as np
 
 from . import _html
 from ._arrays import view
+from ._arguments import count as whole_number
+from ._arguments import text
 from ._library import DeviceRow, Held, PlanEstimate, PlanMemory, ResultFacts, Summary, check, lib, texts
+from ._session import note_device
 
 if TYPE_CHECKING:
     from ._graph import Graph
@@ -64,8 +67,13 @@ class Plan:
 
     def __init__(self, graph: "Graph", program: str, handle: int, kept: Any, memory: int, quick: bool):
         self._graph, self.program, self._handle = graph, program, handle
-        self._memory, self._quick = memory, quick
         self._held = Held(handle, lib.td_plan_destroy, graph._held, kept)
+        self._memory, self._quick = memory, quick
+        if self.engine != "cpu":  # of the same graph another engine may take long; a plan opens its devices
+            self._quick = False
+            for row in self.devices:
+                if row["device"] != "cpu":
+                    note_device(row["device"])
 
     @property
     def engine(self) -> str:
@@ -122,10 +130,10 @@ class Plan:
                          f"free {_html.size(row['free'])}{'' if row['fits'] else '; does not fit'}")
         lines += [f"  {name}: {value}" for name, value in self.counters.items()]
         for row in self.estimates:
-            mark, text = " *" if row["chosen"] else "", row["refusal"]
-            lines.append(f"  {row['engine']}{mark}: " + (text or f"{row['seconds']:.3g} s: open {row['open']:.3g}, prepare "
+            mark, why_not = " *" if row["chosen"] else "", row["refusal"]
+            lines.append(f"  {row['engine']}{mark}: " + (why_not or f"{row['seconds']:.3g} s: open {row['open']:.3g}, prepare "
                          f"{row['prepare']:.3g}, processing {row['processing']:.3g}, finish {row['finish']:.3g}"))
-        lines += [f"  {text}" for text in self.advice]
+        lines += [f"  {words}" for words in self.advice]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -146,9 +154,6 @@ class Result:
         self.graph, self._plan, self._handle = graph, plan, handle
         self._held = Held(handle, lib.td_result_destroy, plan._held)
         self._values: np.ndarray | None = None
-        opens = lib.td_result_device_opens(handle)
-        if opens and not graph.session._opened:
-            graph.session._opened = self.facts["device"] or "a GPU"
 
     # Values.
 
@@ -175,6 +180,10 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.graph)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The values, one after the other, in the order of the graph's vertices."""
+        return iter(self.values.tolist())
 
     def __getitem__(self, vertex: Any) -> Any:
         """The value of a vertex, by its id or label; None if it was not reached."""
@@ -291,13 +300,13 @@ class Result:
 
     def stats(self) -> dict:
         """The run's report, as `tandem run --json` writes it."""
-        text = ctypes.c_void_p()
+        made = ctypes.c_void_p()
         self.graph.session._call(self._plan._quick, lib.td_report_json, self._plan._handle, self._handle, None,
-                                 ctypes.byref(text))
+                                 ctypes.byref(made))
         try:
-            return json.loads(ctypes.string_at(text.value))  # type: ignore[arg-type]
+            return json.loads(ctypes.string_at(made.value))  # type: ignore[arg-type]
         finally:
-            lib.td_text_free(text)
+            lib.td_text_free(made)
 
     def report(self, path: Any = None) -> str:
         """A page (HTML, one file that loads nothing) that shows the run: the plan, its iterations, where the time went,
@@ -316,7 +325,7 @@ class Result:
 
     def top(self, count: int = 10) -> list[tuple]:
         """The vertices with the largest values, or the largest groups with their sizes: (id, value) pairs."""
-        most = min(int(count), len(self))
+        most = min(whole_number(count, "count", most=(1 << 63) - 1), len(self))
         vertices, values, found = np.empty(most, np.uint32), np.empty(most), ctypes.c_uint64()
         if most > 0:
             self.graph.session._call(self._plan._quick, lib.td_result_top, self._handle, most, vertices.ctypes.data,
@@ -356,9 +365,8 @@ class Result:
     def save(self, path: Any, format: str | None = None) -> None:
         """Writes a line "id value" per vertex, or "source target weight" per edge of a forest. `format`: "tsv" (None),
         "csv" or "graphalytics"."""
-        import os
-        self.graph.session._call(self._plan._quick, lib.td_result_save, self._handle, os.fsencode(path),
-                                 format.encode() if format else None)
+        self.graph.session._call(self._plan._quick, lib.td_result_save, self._handle, text(path, "path"),
+                                 text(format, "format") if format else None)
 
     def __repr__(self) -> str:
         state = "" if self.converged else ", not converged"

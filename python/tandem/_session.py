@@ -8,6 +8,7 @@ import threading
 import weakref
 from typing import Any, Callable
 
+from ._arguments import count, parse_size
 from ._library import (Error, Forked, OptionName, SessionOptions, Usage, check, failure, lib)
 
 __all__ = ["Session", "default_session"]
@@ -26,40 +27,27 @@ _NAMES = {"memory": "memory=", "session_memory": "memory=", "threads": "threads=
           "weights": "weights=", "out_only": "out_only="}
 _table = (OptionName * (len(_NAMES) + 1))(*[OptionName(k.encode(), v.encode()) for k, v in _NAMES.items()])
 
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-
-
-def parse_size(size: int | float | str | None, name: str) -> int:
-    """Bytes: a number, or a text like "2G", "512 MiB"."""
-    if size is None:
-        return 0
-    if isinstance(size, str):
-        text = size.strip().lower().removesuffix("b").removesuffix("i").strip()
-        unit = text[-1:] if text[-1:].isalpha() else ""
-        try:
-            size = float(text.removesuffix(unit)) * _UNITS[unit]
-        except (ValueError, KeyError):
-            raise ValueError(f"{name}={size!r} is no size; examples are 2000000000, '2G', '512M'") from None
-    if not 0 <= size < 1 << 63:
-        raise ValueError(f"{name}={size!r} is no size in bytes")
-    return int(size)
-
-
 # Forks. A child has the parent's memory, but none of its threads and no right to its devices.
 
 _pid = os.getpid()
 _sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
 _inherited: str | None = None  # why a child may not compute
+_device: str | None = None  # the first device but the CPU that a session of the process used; its driver stays open
+
+
+def note_device(name: str) -> None:
+    """Remembers that a device was opened, or may have been."""
+    global _device
+    _device = _device or name
 
 
 def _before_fork() -> None:
     global _why
     _why = None
-    for session in list(_sessions):
-        if session._opened:
-            _why = f"after {session._opened} had been opened"
-        elif session._busy.locked():
-            _why = "while another thread ran a call of Tandem"
+    if _device is not None:
+        _why = f"after {_device} had been opened"
+    elif any(session._busy.locked() for session in list(_sessions)):
+        _why = "while another thread ran a call of Tandem"
 
 
 def _in_child() -> None:
@@ -89,12 +77,11 @@ class Session:
     """
 
     def __init__(self, threads: int = 0, memory: int | str | None = None):
-        self._threads, self._budget = int(threads), parse_size(memory, "memory")
+        self._threads, self._budget = count(threads, "threads", 0, (1 << 31) - 1), parse_size(memory, "memory")
         self._handle: int | None = None
         self._busy = threading.Lock()
         self._caller: int | None = None  # the thread in the library, whose callbacks may not call again
         self._raised: BaseException | None = None  # by a progress function of the call
-        self._opened: str | None = None
         self._open()
 
     def _open(self) -> None:

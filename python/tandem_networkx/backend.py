@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections import Counter
-from typing import Any, Callable
+from typing import Any, Callable, Mapping, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -27,11 +27,12 @@ calls: Counter = Counter()
 SMALL = 1000         # entries below which NetworkX is as fast as a call of the library
 CONVERTING = 20_000  # and below which it is as fast as the conversion
 _TABLE: dict[str, Callable] = {}
-_CHECKS: dict[str, Callable[[dict], "bool | str"]] = {}
+_Check = Callable[[dict], "bool | str"]
+_CHECKS: dict[str, "tuple[_Check, ...]"] = {}
 
 
-def serves(check: Callable[[dict], "bool | str"] | None = None) -> Callable[[Callable], Callable]:
-    """Adds a function to the table; `check` says of its arguments whether Tandem can compute it, or why not."""
+def serves(*checks: _Check) -> Callable[[Callable], Callable]:
+    """Adds a function to the table; every check says of its arguments whether Tandem can compute it, or why not."""
     def add(function: Callable) -> Callable:
         name = function.__name__
 
@@ -40,8 +41,7 @@ def serves(check: Callable[[dict], "bool | str"] | None = None) -> Callable[[Cal
             return function(*args, **kwargs)
         counted.__name__, counted.__doc__ = name, FUNCTIONS[name]
         _TABLE[name] = counted
-        if check is not None:
-            _CHECKS[name] = check
+        _CHECKS[name] = checks
         return function
     return add
 
@@ -64,12 +64,53 @@ def _check_pagerank(arguments: dict) -> bool | str:
         return "nstart= is not supported"
     if arguments["dangling"] is not None:
         return "dangling= is not supported"
-    if not 0 <= arguments["alpha"] <= 1:
+    if not _is_number(arguments["alpha"]) or not 0 <= arguments["alpha"] <= 1:
         return "alpha= is outside 0..1"
+    if not _is_number(arguments["tol"]):
+        return "tol= is no number"
+    if not isinstance(arguments["max_iter"], (int, np.integer)):
+        return "max_iter= is no whole number"
     given = arguments["personalization"]
-    if given is not None and any(not (value >= 0 and math.isfinite(value)) for value in given.values()):
-        return "personalization= has a value below 0"
+    if given is not None and not isinstance(given, Mapping):
+        return "personalization= is no dict"
+    if given is not None and any(not (_is_number(value) and 0 <= value < math.inf) for value in given.values()):
+        return "personalization= has a value that is no finite number from 0 on"
     return _named_weight(arguments)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number, and not NaN."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and value == value
+
+
+def _whole_limit(name: str) -> _Check:
+    """NetworkX counts levels up to the limit, and a fraction counts as one level more: left to NetworkX."""
+    def check(arguments: dict) -> bool | str:
+        value = arguments[name]
+        whole = value is None or isinstance(value, (int, np.integer)) or isinstance(value, float) and value == math.inf
+        return whole or f"{name}= is no whole number"
+    return check
+
+
+_depth_limit, _level_cutoff = _whole_limit("depth_limit"), _whole_limit("cutoff")
+
+
+def _cutoff(arguments: dict) -> bool | str:
+    value = arguments["cutoff"]
+    return value is None or _is_number(value) and value >= 0 or "cutoff= is no number from 0 on"
+
+
+def _distance(arguments: dict) -> bool | str:
+    return _is_number(arguments["distance"]) or "distance= is no number"
+
+
+def _two_nodes(arguments: dict) -> bool | str:
+    """NetworkX's has_path takes None for "every node"."""
+    return arguments["source"] is not None and arguments["target"] is not None or "source= or target= is None"
+
+
+def _collection(arguments: dict) -> bool | str:
+    return hasattr(arguments["sources"], "__len__") or "sources= can be read only once"
 
 
 def _no_sorting(arguments: dict) -> bool | str:
@@ -134,6 +175,7 @@ def _jumps(G: TandemGraph, personalization: dict | None) -> np.ndarray | None:
 
 
 REACHABLE = 1e-6  # a change of all 32-bit ranks together that is reached for certain
+LONGEST = 4294967295  # iterations of a run
 
 
 def _iterate(G: TandemGraph, alpha: float, jumps: np.ndarray | None, most: int,
@@ -141,7 +183,8 @@ def _iterate(G: TandemGraph, alpha: float, jumps: np.ndarray | None, most: int,
     """Iterations of Tandem: as many as NetworkX does where both start from the same ranks."""
     tolerance = max(np.nextafter(bound, 0), REACHABLE) if jumps is None else REACHABLE
     personal = None if jumps is None else dict(zip(np.flatnonzero(jumps).tolist(), jumps[jumps > 0].tolist()))
-    result = G.structure.graph.pagerank(damping=float(alpha), personal=personal, iterations=most, tolerance=tolerance)
+    result = G.structure.graph.pagerank(damping=float(alpha), personal=personal, iterations=min(most, LONGEST),
+                                         tolerance=tolerance)
     return result.values.astype(np.float64), result.iterations, result.facts["final_change"]
 
 
@@ -181,30 +224,30 @@ def _bfs(G: Any, source: Any, reverse: bool = False, depth_limit: int | None = N
     return names, [names[above] for above in parent[1:].tolist()]
 
 
-@serves(_no_sorting)
+@serves(_no_sorting, _depth_limit)
 def bfs_edges(G: Any, source: Any, reverse: bool = False, depth_limit: int | None = None,
               sort_neighbors: None = None) -> Any:
     names, above = _bfs(G, source, reverse, depth_limit)
     yield from zip(above, names[1:])
 
 
-@serves(_no_sorting)
+@serves(_no_sorting, _depth_limit)
 def bfs_tree(G: Any, source: Any, reverse: bool = False, depth_limit: int | None = None,
              sort_neighbors: None = None) -> nx.DiGraph:
-    names, above = _bfs(G, source, reverse, depth_limit)
     tree = nx.DiGraph()
     tree.add_node(source)
+    names, above = _bfs(G, source, reverse, depth_limit)
     tree.add_edges_from(zip(above, names[1:]))
     return tree
 
 
-@serves(_no_sorting)
+@serves(_no_sorting, _depth_limit)
 def bfs_predecessors(G: Any, source: Any, depth_limit: int | None = None, sort_neighbors: None = None) -> Any:
     names, above = _bfs(G, source, False, depth_limit)
     yield from zip(names[1:], above)
 
 
-@serves(_no_sorting)
+@serves(_no_sorting, _depth_limit)
 def bfs_successors(G: Any, source: Any, depth_limit: int | None = None, sort_neighbors: None = None) -> Any:
     names, above = _bfs(G, source, False, depth_limit)
     parent, children = source, []
@@ -226,7 +269,7 @@ def bfs_layers(G: Any, sources: Any) -> Any:
         yield names[begin:end]
 
 
-@serves()
+@serves(_distance)
 def descendants_at_distance(G: Any, source: Any, distance: int) -> set:
     G = _wrap(G)
     if source not in G:
@@ -253,13 +296,13 @@ def _others(G: TandemGraph, source: Any, reverse: bool) -> set:
 
 # Shortest paths by edges.
 
-@serves()
+@serves(_level_cutoff)
 def single_source_shortest_path_length(G: Any, source: Any, cutoff: float | None = None) -> dict:
     G = _wrap(G)
     return lengths(G, find(G, source, "Source {} is not in G"), False, cutoff)
 
 
-@serves()
+@serves(_level_cutoff)
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: float | None = None) -> Any:
     G = _wrap(G)
     place = find(G, target, "Target {} is not in G")
@@ -269,19 +312,19 @@ def single_target_shortest_path_length(G: Any, target: Any, cutoff: float | None
     return zip(G.structure.names(order), level[order].tolist())
 
 
-@serves()
+@serves(_level_cutoff)
 def single_source_shortest_path(G: Any, source: Any, cutoff: float | None = None) -> dict:
     G = _wrap(G)
     return paths(G, find(G, source, "Source {} not in G"), False, cutoff)
 
 
-@serves()
+@serves(_level_cutoff)
 def single_target_shortest_path(G: Any, target: Any, cutoff: float | None = None) -> dict:
     G = _wrap(G)
     return paths(G, find(G, target, "Target {} not in G"), True, cutoff)
 
 
-@serves()
+@serves(_level_cutoff)
 def all_pairs_shortest_path_length(G: Any, cutoff: float | None = None) -> Any:
     G = _wrap(G)
     nodes = G.structure.nodes
@@ -289,7 +332,7 @@ def all_pairs_shortest_path_length(G: Any, cutoff: float | None = None) -> Any:
         yield node, by_node(G, level, cutoff)
 
 
-@serves()
+@serves(_level_cutoff)
 def all_pairs_shortest_path(G: Any, cutoff: float | None = None) -> Any:
     G = _wrap(G)
     for place, node in enumerate(G.structure.nodes):
@@ -310,7 +353,7 @@ def _between(G: TandemGraph, start: int, end: int, source: Any, target: Any) -> 
     return found.path(end)
 
 
-@serves()
+@serves(_two_nodes)
 def has_path(G: Any, source: Any, target: Any) -> bool:
     G = _wrap(G)
     start = find(G, source, "Source {} is not in G")
@@ -320,10 +363,12 @@ def has_path(G: Any, source: Any, target: Any) -> bool:
 # Shortest paths by weights.
 
 def _single(G: TandemGraph, source: Any, weight: str | None, with_paths: bool, words: str) -> Any:
+    hash(source)  # NetworkX puts it into a set
     return distances(G, find(G, source, words), weight, with_paths=with_paths)
 
 
 def _to(found: Any, G: TandemGraph, target: Any, words: str) -> int:
+    hash(target)
     place = G.structure.find(target)
     if place is None or not found.reached[place]:
         raise nx.NetworkXNoPath(words)
@@ -353,17 +398,17 @@ def dijkstra_path_length(G: Any, source: Any, target: Any, weight: str | None = 
     return _number(found.value[_to(found, G, target, f"Node {target} not reachable from {source}")])
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff)
 def single_source_dijkstra_path(G: Any, source: Any, cutoff: Any = None, weight: str | None = "weight") -> dict:
     return _single(_wrap(G), source, weight, True, NOT_FOUND).paths(cutoff)
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff)
 def single_source_dijkstra_path_length(G: Any, source: Any, cutoff: Any = None, weight: str | None = "weight") -> dict:
     return _single(_wrap(G), source, weight, False, NOT_FOUND).lengths(cutoff)
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff)
 def single_source_dijkstra(G: Any, source: Any, target: Any = None, cutoff: Any = None,
                            weight: str | None = "weight") -> tuple:
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
@@ -375,7 +420,7 @@ def _sources(G: TandemGraph, sources: Any) -> list[int]:
     return [find(G, source, NOT_FOUND) for source in sources]
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff, _collection)
 def multi_source_dijkstra(G: Any, sources: Any, target: Any = None, cutoff: Any = None,
                           weight: str | None = "weight") -> tuple:
     G = _wrap(G)
@@ -391,13 +436,13 @@ def multi_source_dijkstra(G: Any, sources: Any, target: Any = None, cutoff: Any 
     return _number(found.value[place]), found.path(place)
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff, _collection)
 def multi_source_dijkstra_path(G: Any, sources: Any, cutoff: Any = None, weight: str | None = "weight") -> dict:
     G = _wrap(G)
     return several(G, _sources(G, sources), weight, True).paths(cutoff)
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff, _collection)
 def multi_source_dijkstra_path_length(G: Any, sources: Any, cutoff: Any = None, weight: str | None = "weight") -> dict:
     G = _wrap(G)
     return several(G, _sources(G, sources), weight, False).lengths(cutoff)
@@ -424,17 +469,17 @@ def _from_all(G: TandemGraph, weight: str | None, form: Callable[[Any], Any], wi
             for node, found in zip(nodes, distances_of_all(G, range(len(nodes)), weight, with_paths=with_paths)))
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff)
 def all_pairs_dijkstra(G: Any, cutoff: Any = None, weight: str | None = "weight") -> Any:
     return _from_all(_wrap(G), weight, lambda found: (found.lengths(cutoff), found.paths(cutoff)), True)
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff)
 def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: str | None = "weight") -> Any:
     return _from_all(_wrap(G), weight, lambda found: found.paths(cutoff), True)
 
 
-@serves(_named_weight)
+@serves(_named_weight, _cutoff)
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: str | None = "weight") -> Any:
     return _from_all(_wrap(G), weight, lambda found: found.lengths(cutoff), False)
 
@@ -603,6 +648,7 @@ def is_connected(G: Any) -> bool:
 @serves()
 def node_connected_component(G: Any, n: Any) -> set:
     G = _wrap(G)
+    hash(n)
     place = G.structure.find(n)
     if place is None:
         raise KeyError(n)
@@ -721,28 +767,53 @@ def _spanning(G: Any, minimum: bool, weight: str | None) -> list[tuple]:
     """The edges that Kruskal's algorithm takes, in its order: a forest over the ranks of edges, which differ."""
     import tandem
     G = _wrap(G)
-    multi = G.is_multigraph()
-    edges = list(G._nx.edges(keys=True, data=True) if multi else G._nx.edges(data=True))
-    if not edges:
+    edges = _edges_once(G, weight)
+    if not len(edges.values):
         return []
-    sources, targets, *_, data = zip(*edges)
-    values = np.array([attributes.get(weight, 1) for attributes in data])
-    if values.dtype.kind not in "iubf":
-        raise NotImplementedError("weights that are no numbers of 64 bits")
-    _check_nan(edges, values)
+    _check_nan(edges)
+    values = edges.values
     order = np.argsort(values if minimum else -values.astype(np.float64) if values.dtype.kind == "f" else
                        -values.astype(np.int64), kind="stable")
-    rank = np.empty(len(edges), np.uint32)
-    rank[order] = np.arange(len(edges), dtype=np.uint32)
-    ends = G.structure.numbers(sources), G.structure.numbers(targets)
-    forest = tandem.Graph.from_edges(*ends, rank, vertices=len(G), directed=False).mst()
-    chosen = np.sort(forest.edges.weight).tolist()  # type: ignore[union-attr]
-    return [edges[order[number]] for number in chosen]
+    rank = np.empty(len(values), np.uint32)
+    rank[order] = np.arange(len(values), dtype=np.uint32)
+    forest = tandem.Graph.from_edges(edges.sources, edges.targets, rank, vertices=len(G), directed=False).mst()
+    chosen = np.sort(forest.edges.weight)  # type: ignore[union-attr]
+    return [edges.edge(number) for number in order[chosen].tolist()]
 
 
-def _check_nan(edges: list, values: np.ndarray) -> None:
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError(f"NaN found as an edge weight. Edge {edges[int(np.flatnonzero(np.isnan(values))[0])]}")
+class _Edges(NamedTuple):
+    """The edges in NetworkX's order: the numbers of their ends, their weights, and the edge of a place."""
+    sources: np.ndarray
+    targets: np.ndarray
+    values: np.ndarray
+    edge: Callable[[int], tuple]
+
+
+def _edges_once(G: TandemGraph, weight: str | None) -> _Edges:
+    """NetworkX lists an edge with the end that comes first. Only the edges that a tree takes become tuples; of a
+    multigraph all do, since rows have no keys."""
+    structure = G.structure
+    if not G.is_multigraph():
+        sources, targets = structure.sources, structure.targets
+        once = np.flatnonzero(sources <= targets)
+        nodes, adj = structure.nodes, G._nx._adj
+
+        def edge(place: int) -> tuple:
+            source = nodes[sources[once[place]]]
+            target = nodes[targets[once[place]]]
+            return source, target, adj[source][target]
+        return _Edges(sources[once], targets[once], G.numbers(weight)[once], edge)
+    edges = list(G._nx.edges(keys=True, data=True))
+    values = np.array([edge[-1].get(weight, 1) for edge in edges])
+    if edges and values.dtype.kind not in "iubf":
+        raise NotImplementedError("weights that are no numbers of 64 bits")
+    sources, targets = (structure.numbers([edge[end] for edge in edges]) for end in (0, 1))
+    return _Edges(sources, targets, values, edges.__getitem__)
+
+
+def _check_nan(edges: _Edges) -> None:
+    if edges.values.dtype.kind == "f" and np.isnan(edges.values).any():
+        raise ValueError(f"NaN found as an edge weight. Edge {edges.edge(int(np.argmax(np.isnan(edges.values))))}")
 
 
 def _spanning_edges(G: Any, minimum: bool, weight: str | None, keys: bool, data: bool) -> Any:
@@ -754,6 +825,8 @@ def _spanning_edges(G: Any, minimum: bool, weight: str | None, keys: bool, data:
 
 def _spanning_tree(G: Any, minimum: bool, weight: str | None) -> nx.Graph:
     G = _wrap(G)
+    if G.is_directed():
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
     tree = G._nx.__class__()
     tree.graph.update(G._nx.graph)
     tree.add_nodes_from(G._nx.nodes.items())
@@ -807,17 +880,16 @@ class Backend:
 
     @staticmethod
     def can_run(name: str, args: tuple, kwargs: dict) -> bool | str:
-        check = _CHECKS.get(name)
         if name not in _TABLE:
             return "Tandem does not have this function"
-        if check is None:
+        if not _CHECKS[name]:
             return True
         try:
             bound = _signature(name).bind(*args, **kwargs)
         except TypeError as wrong:
             return f"the arguments do not fit: {wrong}"
         bound.apply_defaults()
-        return check(bound.arguments)
+        return next((reason for check in _CHECKS[name] if (reason := check(bound.arguments)) is not True), True)
 
     @staticmethod
     def should_run(name: str, args: tuple, kwargs: dict) -> bool | str:

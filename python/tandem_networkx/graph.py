@@ -246,8 +246,14 @@ class TandemGraph:
         rows = self._nx._adj.values()
         return not self.structure.multi and not any(map(any, (row.values() for row in rows)))
 
-    def values(self, attribute: str) -> np.ndarray:
+    def numbers(self, attribute: str | None) -> np.ndarray:
         """The numbers of an attribute in the order of rows, 1 where it is missing."""
+        key = ("numbers", attribute)
+        if key not in self._weights:
+            self._weights[key] = self._read_numbers(attribute)
+        return self._weights[key]
+
+    def _read_numbers(self, attribute: str | None) -> np.ndarray:
         adj = self._nx._adj
         if self._bare():
             return np.ones(self.structure.edges, np.int64)
@@ -258,6 +264,11 @@ class TandemGraph:
         values = np.array(found) if found else np.empty(0, np.int64)
         if values.dtype.kind not in "iubf":
             raise NotImplementedError(f"some {attribute!r} of an edge is no number of 64 bits")
+        return values
+
+    def values(self, attribute: str) -> np.ndarray:
+        """The same, where Tandem can search with them."""
+        values = self.numbers(attribute)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise NotImplementedError(f"some {attribute!r} of an edge is not finite")
         if values.size and values.min() < 0:

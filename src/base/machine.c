@@ -7,6 +7,7 @@
 #include "base/processors.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -120,9 +121,20 @@ static void huge_page_mode(char *out, size_t room)
     snprintf(out, room, "%s", close != NULL ? open + 1 : "unknown");
 }
 
+static char processor[TD_MACHINE_TEXT] = "unknown";
+
+static void read_processor(void)
+{
+    char name[TD_MACHINE_TEXT];
+    if (read_field("/proc/cpuinfo", "model name", name, sizeof name)) memcpy(processor, name, sizeof name);
+}
+
+/* Every plan names the machine: reading takes as long as all the rest of a plan of a small graph, so it is done once. */
 void td_machine_processor(char name[TD_MACHINE_TEXT])
 {
-    if (!read_field("/proc/cpuinfo", "model name", name, TD_MACHINE_TEXT)) snprintf(name, TD_MACHINE_TEXT, "unknown");
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_processor);
+    memcpy(name, processor, sizeof processor);
 }
 
 void td_machine_describe(td_machine *out)

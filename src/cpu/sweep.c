@@ -23,12 +23,14 @@ static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
     return TD_OK;
 }
 
-/* The most frequent label among random vertices. */
+/* The most frequent label: of all vertices, or among random ones where there are many. */
 static uint32_t commonest_label(const td_cpu_job *job)
 {
     uint32_t labels[LABELS_DRAWN];
-    for (uint64_t i = 0; i < LABELS_DRAWN; i++) labels[i] = job->kernels->label(job, td_sweep_drawn(job->graph, i));
-    return td_sweep_commonest(labels, LABELS_DRAWN);
+    uint64_t vertices = job->graph->vertices, count = vertices < LABELS_DRAWN ? vertices : LABELS_DRAWN;
+    for (uint64_t i = 0; i < count; i++)
+        labels[i] = job->kernels->label(job, count == vertices ? (uint32_t)i : td_sweep_drawn(job->graph, i));
+    return td_sweep_commonest(labels, count);
 }
 
 /* Writes a checkpoint if one is due. */

@@ -74,6 +74,27 @@ def test_sparse_ids_keep_their_names():
     assert graph.bfs(5)[10**12] is None
 
 
+def test_numbers_that_the_library_could_not_hold_are_refused():
+    for vertices in (-1, 0, 1 << 32, (1 << 64) + 3):
+        with raises(ValueError, "vertices="):
+            tandem.Graph.from_edges([0], [1], vertices=vertices)
+    with raises(TypeError, "vertices=2.5"):
+        tandem.Graph.from_edges([0], [1], vertices=2.5)
+    with raises(ValueError, "null character"):
+        tandem.Graph.open("graph\0.tg")
+    with raises(TypeError, "sparse"):
+        tandem.Graph.from_scipy(np.eye(3))
+
+
+def test_labels_of_lists_stay_what_they_are():
+    graph = tandem.Graph.from_edges(["a", 1, ("b", 2)], [1, ("b", 2), "1"])
+    assert graph.ids.tolist() == ["a", 1, ("b", 2), "1"]
+    assert graph.bfs("a")["1"] == 3 and 1 in graph and ("b", 2) in graph and 2 not in graph
+    for missing in (None, float("nan")):
+        with raises(ValueError, "target[1] is"):
+            tandem.Graph.from_edges(["a", "b"], ["b", missing])
+
+
 def test_labels_are_numbered_and_given_back():
     graph = tandem.Graph.from_edges(["b", "a", "c"], ["a", "c", "d"])
     assert graph.bfs("b")["d"] == 3
@@ -148,6 +169,21 @@ def test_pandas_frames_of_numbers_strings_and_categories():
             {v: d for v, d in enumerate(expected) if d is not None and v in source + target}
 
 
+def test_pandas_frames_with_missing_values_are_refused():
+    pandas = need("pandas")
+    frame = pandas.DataFrame({"a": [0, 1, None], "s": ["x", None, "z"], "b": [1, 2, 3], "w": [1, None, 2], "f": [.5, 1, 2]})
+    for source, weight, row in (("a", None, 2), ("s", None, 1), ("b", "w", 1)):
+        with raises(ValueError, f"in row {row}"):
+            tandem.Graph.from_pandas(frame, source, "b", weight)
+    with raises(TypeError, "float64"):
+        tandem.Graph.from_pandas(frame, "f", "b")
+    kept = pandas.DataFrame({"a": pandas.Categorical(["x", "y"], ["unused", "y", "x"]), "b": ["z", "x"]})
+    graph = tandem.Graph.from_pandas(kept, "a", "b")
+    assert sorted(graph.ids) == ["x", "y", "z"] and graph.bfs("y")["z"] == 2
+    mixed = pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    assert tandem.Graph.from_pandas(mixed, "a", "b").ids.tolist() == [1, 2, "x", "y"]
+
+
 def test_arrow_tables_in_one_piece_and_in_several():
     arrow = need("pyarrow")
     source, target, weight = drawn(5)
@@ -180,6 +216,54 @@ def test_arrow_strings_and_dictionaries_become_labels():
             assert dict(series.dropna()) == expected, kind
 
 
+def test_dictionaries_are_numbered_by_their_labels():
+    """Codes are not decoded edge by edge; labels that no edge has are no vertices; pieces may have other labels."""
+    arrow = need("pyarrow")
+
+    def column(codes, labels):
+        return arrow.DictionaryArray.from_arrays(arrow.array(codes, arrow.int8()), arrow.array(labels))
+    first, second = ["unused", "b", "a"], ["c", "a", "b"]
+    pieces = [arrow.table({"u": column([1, 2], first), "v": column([0, 0], ["c"])}),
+              arrow.table({"u": column([0], second), "v": column([2], second)})]
+    for table in (pieces[0], arrow.concat_tables(pieces)):
+        graph = tandem.Graph.from_arrow(table, "u", "v")
+        expected = list(zip(table["u"].to_pylist(), table["v"].to_pylist()))
+        places = np.repeat(np.arange(len(graph)), np.diff(graph.offsets.astype(np.int64)))
+        assert sorted(zip(graph.ids[places].tolist(), graph.ids[graph.targets].tolist())) == sorted(expected)
+    numbers = arrow.table({"u": column([0, 1], [7, 10**12]), "v": arrow.array([3, 7])})
+    assert tandem.Graph.from_arrow(numbers).ids.tolist() == [3, 7, 10**12]
+    with raises(ValueError, "null"):
+        tandem.Graph.from_arrow(arrow.table({"u": column([0, 1], ["a", None]), "v": [1, 2]}))
+    with raises(TypeError, "weights are numbers"):
+        tandem.Graph.from_arrow(pieces[0], "u", "v", "v")
+
+    class Counted(str):
+        """A label that counts how often it is hashed."""
+        hashed = 0
+
+        def __hash__(self):
+            Counted.hashed += 1
+            return str.__hash__(self)
+    from tandem._labels import Coded, number
+    labels = np.array([Counted(f"label {i}") for i in range(10)], object)
+    number(Coded(np.arange(10_000) % 10, labels), Coded(np.arange(10_000) % 9, labels))
+    assert 0 < Counted.hashed < 100
+
+
+def test_relations_of_duckdb():
+    duckdb = need("duckdb")
+    source, target, weight = drawn(5)
+    expected = distances(rows(VERTICES, source, target, weight), 0)
+    base = duckdb.connect()
+    base.execute("create table edges(a bigint, b integer, w float)")
+    base.executemany("insert into edges values (?, ?, ?)", list(zip(source, target, weight))[:])
+    graph = tandem.Graph.from_arrow(base.sql("select * from edges"), "a", "b", "w", vertices=VERTICES)
+    assert [graph.sssp(0)[v] for v in range(VERTICES)] == expected
+    names = base.sql("select 'v' || a as a, 'v' || b as b, w from edges")
+    found = tandem.Graph.from_arrow(names, "a", "b", "w").sssp("v0")
+    assert [found[f"v{v}"] for v in sorted(set(source + target))] == [expected[v] for v in sorted(set(source + target))]
+
+
 def test_frames_of_polars():
     polars = need("polars")
     source, target, weight = drawn(5)
@@ -191,6 +275,8 @@ def test_frames_of_polars():
                                polars.format("a vertex called {}", "b").alias("b"))
     graph = tandem.Graph.from_arrow(names, "a", "b", "w")
     found = graph.sssp("a vertex called 0")
+    coded = tandem.Graph.from_arrow(names.with_columns(polars.col("a", "b").cast(polars.Categorical)), "a", "b", "w")
+    assert dict(zip(coded.ids, coded.sssp("a vertex called 0"))) == dict(zip(graph.ids, found))
     assert [found[f"a vertex called {v}"] for v in sorted(set(source + target))] == \
         [expected[v] for v in sorted(set(source + target))]
 

@@ -170,6 +170,59 @@ def test_errors_are_exceptions_with_fields():
         graph.bfs(0, memory="much")
 
 
+def test_arguments_that_would_be_cut_off_are_refused():
+    """ctypes keeps the low bits of a number, and a text up to its first null character."""
+    graph, _ = small()
+    wrong = [(ValueError, {"iterations": n}) for n in ((1 << 32) + 1, 1 << 32, -1)]
+    wrong += [(ValueError, {"checkpoint": ".", "checkpoint_every": n}) for n in (-1, 0, 1 << 32)]
+    wrong += [(ValueError, {"memory": 0}), (ValueError, {"memory": "0.5"}), (ValueError, {"gpu_memory": 0}),
+              (ValueError, {"gpu_edges": 0}), (ValueError, {"gpu_edges": "0%"}), (ValueError, {"gpu_edges": 25}),
+              (ValueError, {"gpu_edges": "x%"}), (ValueError, {"gpu_edges": float("nan")}),
+              (ValueError, {"engine": "cpu\0x"}), (ValueError, {"devices": "cpu\0x"}),
+              (ValueError, {"checkpoint": "a\0b"}), (ValueError, {"settings": {"cpu.batch": "bits\0"}}),
+              (ValueError, {"checkpoint_every": 3}), (TypeError, {"iterations": 1.5}), (TypeError, {"engine": 5})]
+    for kind, options in wrong:
+        with raises(kind, list(options)[-1] + "=" if "settings" not in options else "settings"):
+            graph.pagerank(**options)
+    for threads in (-1, (1 << 32) + 1):
+        with raises(ValueError, "threads="):
+            tandem.Session(threads=threads)
+    with raises(ValueError, "count=-1"):
+        graph.pagerank().top(-1)
+    assert graph.plan("bfs", sources=iter([0, 1])).engine == "cpu"
+    assert graph.bfs(0, engine="stream", devices="emu", gpu_edges="300%").engine in ("stream", "resident")
+
+
+def test_numbers_per_vertex_are_checked_and_their_file_is_removed():
+    graph, _ = small()
+    with tempfile.TemporaryDirectory() as folder:
+        before, tempfile.tempdir = tempfile.tempdir, folder
+        try:
+            plan = graph.plan("pagerank", personal={0: 1, 5: 3})
+            assert len(os.listdir(folder)) == 1
+            assert np.array_equal(plan.run().values, graph.pagerank(personal={0: 1, 5: 3}).values)
+            with raises(tandem.NotFound, f"vertex {VERTICES + 7} "):
+                graph.pagerank(personal={VERTICES + 7: 1})
+            with raises(ValueError, "personal= has nan for vertex 5"):
+                graph.pagerank(personal={5: float("nan")})
+            del plan
+            gc.collect()
+            assert os.listdir(folder) == []
+        finally:
+            tempfile.tempdir = before
+
+
+def test_graphs_and_results_are_containers():
+    import copy
+    import pickle
+    graph, _ = small()
+    assert 0 in graph and VERTICES not in graph and "a" not in graph
+    assert list(graph.wcc()) == graph.wcc().values.tolist() and len(list(graph.pagerank())) == VERTICES
+    assert copy.copy(graph).bfs(0).values.tolist() == graph.bfs(0).values.tolist()
+    with raises(TypeError, "save it to a file"):
+        pickle.dumps(graph)
+
+
 def test_a_budget_belongs_to_its_session():
     source, target, _ = drawn(1)
     with raises(tandem.NoMemory):
@@ -340,6 +393,27 @@ def test_control_c_stops_a_run_within_a_second():
     assert taken < 2, f"{taken:.1f} s"  # one second on a quiet machine; it includes the search that follows
 
 
+def test_a_small_graph_on_a_slow_engine_can_be_interrupted():
+    """Calls that end at once are made by the main thread itself; those of emulated and real GPUs are not among them."""
+    graph, _ = small()
+    watched = []
+
+    class Watched(tandem.Session):
+        def _call_watched(self, handle, function, arguments):
+            watched.append(function.__name__)
+            return super()._call_watched(handle, function, arguments)
+    graph = graph.on(Watched(threads=1))
+    graph.bfs(0)
+    assert watched == []
+    graph.bfs(0, engine="multi", devices="emu:2")
+    assert watched == ["td_session_plan", "td_plan_run"]
+    with tempfile.TemporaryDirectory() as folder:  # the planner's choice of an engine counts as well
+        graph.save(f"{folder}/g.tg")
+        disk = tandem.Graph.open(f"{folder}/g.tg", edges="disk", session=graph.session)
+        watched.clear()
+        assert disk.bfs(0).engine == "hybrid" and watched == ["td_plan_run"]
+
+
 def test_another_thread_may_cancel():
     session = tandem.Session(threads=1)
     graph = large(session)
@@ -388,8 +462,12 @@ def test_threads_that_share_a_session_wait_for_each_other():
 FORKED = """
 import os, sys, tandem
 graph = tandem.Graph.from_edges([0, 1], [1, 2])
-options = {"engine": "resident", "devices": "emu"} if sys.argv[1] == "device" else {}
-graph.bfs(0, **options)
+options = {"engine": "resident", "devices": "emu"}
+way = sys.argv[1]
+if way == "plan": graph.plan("bfs", **options)
+elif way == "batch": list(graph.bfs(sources=[0, 1], **options))
+elif way == "gone": tandem.Graph.from_edges([0, 1], [1, 2], session=tandem.Session()).bfs(0, **options)
+else: graph.bfs(0, **(options if way == "device" else {}))
 if os.fork() == 0:
     try:
         found = graph.bfs(0).values.tolist()
@@ -413,17 +491,28 @@ def test_a_forked_child_computes_on_the_cpu():
 
 
 def test_a_fork_after_a_device_was_opened_is_told():
-    assert "emu" in forked("device") and "spawn" in forked("device")
+    for way in ("device", "plan", "batch", "gone"):  # gone: the session that opened it does not live any more
+        said = forked(way)
+        assert "emu" in said and "spawn" in said, (way, said)
 
 
 def test_notebooks_show_tables_and_drawings():
     graph, _ = small()
     graph.name = "<b>&"
-    for shown in (graph, graph.pagerank(), graph.wcc(), graph.plan("bfs")):
+    batch = graph.bfs(sources=[0, 1])
+    assert batch.values.shape == (2, VERTICES)
+    for shown in (graph, graph.pagerank(), graph.wcc(), graph.plan("bfs"), batch):
         text = shown._repr_html_()
         assert "<table" in text and text.count("<div") == text.count("</div>") and "http" not in text
     assert "<svg" in graph._repr_html_() and "&lt;b&gt;&amp;" in graph._repr_html_()
     assert "<svg" in graph.pagerank()._repr_html_() and "<title>" in graph._repr_html_()
+    assert "<th scope='row'>searches</th><td>" in batch._repr_html_()
+    from tandem import _html
+    before, _html.MOST_VERTICES = _html.MOST_VERTICES, 16  # of a large graph some vertices are drawn
+    try:
+        assert "one of 4 vertices by out-degree" in graph._repr_html_()
+    finally:
+        _html.MOST_VERTICES = before
 
 
 def test_a_batch_gives_the_values_of_single_runs():
@@ -490,10 +579,39 @@ def test_everything_public_is_documented():
         value = getattr(tandem, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             assert value.__doc__, name
-    for cls in (tandem.Graph, tandem.Result, tandem.Plan, tandem.Session):
+    for cls in (tandem.Graph, tandem.Result, tandem.Plan, tandem.Session, tandem.Batch):
         for name, value in vars(cls).items():
             if not name.startswith("_"):
                 assert inspect.getdoc(value) or not callable(value) and not isinstance(value, property), (cls, name)
+
+
+def test_the_larger_component_of_a_small_graph_is_left_out():
+    """The first edges show the components; of the larger one no edge is visited again, whichever vertices it has."""
+    def visited(numbers, cut):
+        ends = [(numbers[v], numbers[(v + step) % size + first]) for first, size in ((0, cut), (cut, 1000 - cut))
+                for v in range(first, first + size) for step in (1 - first, 7 - first, 11 - first)]
+        return tandem.Graph.from_edges(*np.array(ends).T, vertices=1000, directed=False).wcc(
+            engine="cpu").stats()["edges_processed"]
+    for cut in (494, 498):
+        assert visited(np.arange(1000), cut) == visited(np.arange(1000)[::-1], cut)
+
+
+def reads():
+    with open("/proc/self/io") as file:
+        return int(file.read().split("syscr: ")[1].split()[0])
+
+
+def test_calls_on_a_small_graph_read_no_file():
+    if not os.path.exists("/proc/self/io"):
+        raise Skip("the system does not count reads")
+    graph, _ = small()
+    least = 1000
+    for _ in range(50):  # the free memory is read every 10 ms
+        before = reads()
+        for _ in range(10):
+            graph.bfs(0)
+        least = min(least, reads() - before)
+    assert least < 10, least
 
 
 def test_calls_on_a_small_graph_are_quick():
