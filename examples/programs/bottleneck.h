@@ -51,9 +51,9 @@ TD_INLINE program_accum program_gather(const td_context *c, program_message valu
     return value > weight ? value : weight;
 }
 
-TD_INLINE program_accum program_gather_real(const td_context *c, program_message value, float weight)
+TD_INLINE program_accum program_gather_real(const td_context *c, program_message value, double weight)
 {
-    return program_gather(c, value, td_float_to_bits(weight));
+    return program_gather(c, value, td_float_to_bits((float)weight));
 }
 
 TD_INLINE program_accum program_sum(program_accum a, program_accum b) { return a < b ? a : b; }

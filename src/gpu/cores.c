@@ -113,11 +113,10 @@ td_status td_gpu_run_cores(td_gpu_job *job)
     return TD_OK;
 }
 
-/* Auto. Peeling waits for the whole grid in every round, bounds push along every list several times: bounds are for small
- * graphs with many levels. Where nearly all vertices have few neighbours (grids, roads) a level has thousands of tiny
- * rounds, which few blocks finish sooner (docs/lab/kernels.md). */
-enum { MANY_LEVELS = 32, EDGES_OF_A_LEVEL = 4000, MOST_BOUND_EDGES = 1 << 24, MOST_LEVELS = 1 << 12 };
-enum { FEW_LEVELS = 8, SAMPLES = 1 << 20 };
+/* Auto. Where nearly all vertices have few neighbours (grids, roads) a level has thousands of tiny rounds, which few
+ * blocks finish sooner than a launch whose rounds wait for the whole grid (docs/lab/kernels.md). Bounds that fall were
+ * slower than peeling on every graph that was measured. */
+enum { FEW_LEVELS = 8, MOST_LEVELS = 1 << 12, SAMPLES = 1 << 20 };
 
 static uint64_t neighbours_of(const td_graph *graph, uint32_t v, bool both)
 {
@@ -139,13 +138,8 @@ static uint32_t bound_levels(const td_graph *graph, bool both)
 
 td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *options, td_cores set)
 {
-    bool both = !graph->symmetric;
-    uint64_t edges = graph->edges * (both ? 2 : 1);
     if (set != TD_CORES_AUTO) return set;
     if (options->has_iterations) return TD_CORES_ROUNDS;
-    if (graph->in.offsets == NULL) return TD_CORES_PEEL;
-    uint32_t levels = bound_levels(graph, both);
-    if (levels < FEW_LEVELS) return TD_CORES_ROUNDS;
-    if (options->checkpoint != NULL || edges > MOST_BOUND_EDGES) return TD_CORES_PEEL;
-    return levels >= MANY_LEVELS && edges <= (uint64_t)levels * EDGES_OF_A_LEVEL ? TD_CORES_HISTOGRAM : TD_CORES_PEEL;
+    bool known = graph->in.offsets != NULL;
+    return known && bound_levels(graph, !graph->symmetric) < FEW_LEVELS ? TD_CORES_ROUNDS : TD_CORES_PEEL;
 }

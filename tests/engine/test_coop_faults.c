@@ -233,7 +233,7 @@ TEST(settings_that_make_no_sense_are_refused)
 {
     check_refused("bfs", "coop.order=hottest", "none|hot|indegree|random|rcm|gorder|bisect|auto");
     check_refused("bfs", "coop.delta=3", "coop.delta");
-    check_refused("labels", "coop.sinks=defer", "both ways");
+    check_refused("labels", "coop.sinks=defer", "changes nothing about labels");
     check_refused("bfs", "coop.compress=off", "changes nothing about bfs");
     check_refused("sssp", "coop.tau=100", "coop.invoke=paper");
     check_refused("pagerank", "coop.sinks=defer", "iteration limit");

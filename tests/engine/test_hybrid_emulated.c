@@ -13,7 +13,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     (void)of, (void)kind;
     if (graph->vertices > MANY) return 0;
     if (getenv("TANDEM_TEST_ALL") != NULL) return 37;
-    return graph->vertices <= TINY ? 1999 : 2803;
+    return graph->vertices <= TINY ? 3001 : 4201;
 }
 
 static void check(const char *program) { hybrid_check(program, "emu", way_stride); }

@@ -87,7 +87,7 @@ TEST(slots_are_small_beside_beginnings_unless_a_size_is_asked_for)
     CHECK_EQ(shape_of("sssp", "").slot_edges * sizeof(uint32_t), 8 << 20);
     CHECK_EQ(shape_of("bfs", "stream.prefix=0").slot_edges * sizeof(uint32_t), 16 << 20);
     CHECK_EQ(shape_of("bfs", "stream.subgraph=16M").slot_edges * sizeof(uint32_t), 16 << 20);
-    CHECK_EQ(shape_of("kcore", "").slot_edges * sizeof(uint32_t), 16 << 20); /* has none */
+    CHECK_EQ(shape_of("kcore", "stream.kcore=levels").slot_edges * sizeof(uint32_t), 16 << 20); /* has none */
 }
 
 TEST(lists_are_put_in_order_for_those_whom_it_pays)

@@ -20,7 +20,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     if (getenv("TANDEM_TEST_ALL") != NULL) return 37;
     if (settles && graph->vertices > MANY / 20) return 0; /* differences are pushed for hundreds of rounds */
     if (circuit || settles || kind != awkward) return 7919;
-    return graph->vertices <= TINY ? 2579 : 4271;
+    return graph->vertices <= TINY ? 3299 : 5501;
 }
 
 static void check(const char *program)
