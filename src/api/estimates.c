@@ -15,8 +15,7 @@ static void choose(const td_taken *run, td_estimates *answer)
 {
     const char *name = run->request.engine;
     bool automatic = name == NULL || strcmp(name, "auto") == 0;
-    const td_engine *engine = td_engine_choose(name, run->request.devices, &run->settings);
-    if (!automatic) td_estimates_choose(answer, engine);
+    if (!automatic) td_estimates_choose(answer, td_engine_asked(name, &run->settings));
 }
 
 /* Whether the request names an engine that uses no GPU. */
@@ -40,10 +39,7 @@ static td_status estimate(td_session *session, const char *path, const char *pro
     TD_TRY(td_request_take(run, session, program, request));
     TD_TRY(TD_NEW(&answer, 1, "estimates"));
     TD_TRY(td_question_of_file(&question, path, run->program, &run->options));
-    if (!advises && names_cores(run)) {
-        question.ask_cuda = false;
-        question.no_gpu = "{engine} names an engine without one";
-    }
+    if (!advises && names_cores(run)) td_question_leave_gpu(&question);
     td_question_answer(&question, answer);
     if (advises) td_question_advise(&question, answer);
     choose(run, answer);

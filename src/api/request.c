@@ -26,7 +26,10 @@ static td_status take_settings(td_taken *self)
     const char *const *texts = self->request.settings;
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(&self->settings, *texts));
     TD_CHECK(td_plan_check(self->request.engine, self->request.devices));
-    const td_engine *engine = td_engine_choose(self->request.engine, self->request.devices, &self->settings);
+    const td_engine *engine = td_engine_asked(self->request.engine, &self->settings);
+    bool matters = self->settings.count > 0 || self->request.gpu_edges != 0; /* otherwise CUDA's driver need not start */
+    if (engine == NULL)
+        engine = matters ? td_engine_choose(self->request.engine, self->request.devices, &self->settings) : &td_cpu_engine;
     TD_CHECK(td_plan_check_settings(engine, self->program, &self->settings));
     TD_CHECK(td_plan_check_edges(engine, self->request.gpu_edges));
     TD_CHECK(td_settings_number(&self->settings, "cpu", td_cpu_engine.settings, "huge_pages", &huge_pages));

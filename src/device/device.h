@@ -205,6 +205,7 @@ uint64_t td_device_idle_bytes(td_device *device);
 
 /* Whether this build and this machine have the kind; `why` (may be NULL) says why not. */
 bool td_device_kind_present(td_device_kind kind, const char **why);
+uint32_t td_devices_cuda_asks(void); /* how often CUDA's driver was asked for GPUs, which starts it; for tests */
 
 /* Memory. `what` names the array in the message of a refusal, with the bytes requested, allocated and allowed. */
 td_status td_device_new(td_device *device, void *out, uint64_t count, uint64_t bytes, const char *what);

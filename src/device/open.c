@@ -138,8 +138,12 @@ static td_status parse_list(wanted_list *out, const char *list)
     }
 }
 
+static _Atomic uint32_t times_asked;
+uint32_t td_devices_cuda_asks(void) { return times_asked; }
+
 bool td_device_kind_present(td_device_kind kind, const char **why)
 {
+    if (kind == TD_DEVICE_CUDA) times_asked++;
     if (kind == TD_DEVICE_CUDA) return td_cuda_present(why);
     if (why != NULL) *why = "";
     return kind == TD_DEVICE_CPU || kind == TD_DEVICE_EMULATOR;

@@ -75,6 +75,13 @@ static void fill_row(const td_question *self, td_estimates *out, int at)
     row->seconds = seconds_of(row, self->of.runs);
 }
 
+void td_question_leave_gpu(td_question *question)
+{
+    if (!question->ask_cuda) return;
+    question->ask_cuda = false;
+    question->no_gpu = "{engine} names an engine without one";
+}
+
 /* A GPU is asked for only if its context could be worth waiting for. */
 static void ask_for_gpu(td_question *self)
 {

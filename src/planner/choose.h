@@ -33,6 +33,9 @@ void td_question_of_graph(td_question *out, const td_program *program, const td_
 td_status td_question_of_file(td_question *out, const char *path, const td_program *program,
                               const td_run_options *options);
 
+/* CUDA is not asked for a GPU, which takes a tenth of a second: the engine that was asked for uses none. */
+void td_question_leave_gpu(td_question *question);
+
 /* Estimates all engines and chooses the least; no engine that lacks memory is chosen. */
 void td_question_answer(td_question *question, td_estimates *out);
 void td_question_advise(const td_question *question, td_estimates *out);

@@ -162,11 +162,18 @@ static bool sets(const td_settings *settings, const char *engine)
     return false;
 }
 
-const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings)
+const td_engine *td_engine_asked(const char *engine, const td_settings *settings)
 {
     if (!is_auto(engine)) return td_engine_named(engine);
     for (int i = 0; td_engines[i] != NULL; i++)
         if (sets(settings, td_engines[i]->name)) return td_engines[i];
+    return NULL;
+}
+
+const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings)
+{
+    const td_engine *asked = td_engine_asked(engine, settings);
+    if (asked != NULL || !is_auto(engine)) return asked;
     bool gpu = devices != NULL ? td_plan_lists(devices, "cuda") || td_plan_lists(devices, "emu")
                                : td_device_kind_present(TD_DEVICE_CUDA, NULL);
     return gpu ? &td_resident_engine : &td_cpu_engine;
@@ -178,8 +185,8 @@ const td_engine *td_engine_expected(const char *engine, const td_program *progra
     td_question question;
     td_estimates answer;
     td_failure before;
-    const td_engine *first = td_engine_choose(engine, options->devices, options->settings);
-    if (!is_auto(engine) || sets(options->settings, first->name)) return first;
+    const td_engine *asked = td_engine_asked(engine, options->settings);
+    if (asked != NULL || !is_auto(engine)) return asked;
     td_failure_keep(&before);
     const td_engine *found = &td_cpu_engine;
     if (td_question_of_file(&question, path, program, options) == TD_OK) {
@@ -236,7 +243,9 @@ static td_status choose(td_plan *plan)
 static void consider(td_plan *plan, const char *engine)
 {
     td_question question;
+    const td_engine *asked = td_engine_asked(engine, plan->options.settings);
     td_question_of_graph(&question, plan->program, plan->graph, &plan->options, plan->free_bytes);
+    if (asked != NULL && !asked->needs_gpu) td_question_leave_gpu(&question);
     td_question_answer(&question, &plan->estimates);
     if (is_auto(engine)) td_question_advise(&question, &plan->estimates);
 }
@@ -244,10 +253,10 @@ static void consider(td_plan *plan, const char *engine)
 static td_status make_with(td_plan *plan, const char *engine)
 {
     const td_run_options *options = &plan->options;
-    const td_engine *first = td_engine_choose(engine, options->devices, options->settings);
-    if (!is_auto(engine) || sets(options->settings, first->name)) {
+    const td_engine *asked = td_engine_asked(engine, options->settings);
+    if (asked != NULL) {
         snprintf(plan->why, sizeof plan->why, "%s", is_auto(engine) ? "the settings are this engine's" : "asked for");
-        return td_plan_with(plan, first);
+        return td_plan_with(plan, asked);
     }
     if (plan->graph->paged != NULL) {
         td_plan_say_disk(plan);

@@ -25,6 +25,8 @@ td_status td_plan_make(td_plan **out, const char *engine, const td_program *prog
  * include a GPU; else cpu. It decides whose settings are allowed; when the graph is known, td_plan_make may choose
  * another one. */
 const td_engine *td_engine_choose(const char *engine, const char *devices, const td_settings *settings);
+/* The engine that is named, or whose settings are given; NULL: neither. Does not start CUDA's driver, as the other may. */
+const td_engine *td_engine_asked(const char *engine, const td_settings *settings);
 
 /* The engine that td_plan_make will choose for a file, before it is read: by the estimates of its header
  * (planner/choose.h). */

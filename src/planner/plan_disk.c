@@ -91,8 +91,8 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
 static bool emulates(const char *engine, const td_run_options *options)
 {
     uint64_t bytes = 0;
-    const td_engine *found = td_engine_choose(engine, options->devices, options->settings);
-    if (!found->needs_gpu || options->devices == NULL) return false;
+    if (options->devices == NULL) return false;
+    if (!td_engine_choose(engine, options->devices, options->settings)->needs_gpu) return false;
     return td_devices_host_bytes(options->devices, 1, false, &bytes) == TD_OK && bytes > 0;
 }
 

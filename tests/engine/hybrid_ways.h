@@ -85,7 +85,7 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     options.pool = where->pools[number / 810 % 2];
     options.mode = mode;
     options.engine = "hybrid";
-    snprintf(about->how, sizeof about->how, "%s, %.0f%%, %s,%s, %d threads",
+    snprintf(about->how, sizeof about->how, "%s, %.0f%%, %s,%.400s, %d threads",
              where->devices != NULL ? where->devices : "cpu", 100 * share, mode == TD_MODE_ASYNC ? "async" : "sync",
              text, td_pool_threads(options.pool));
     if (share == 0) return run_of(of->program, about->graph, options, text);

@@ -104,7 +104,7 @@ static inline bool is_same(const td_run *a, const td_run *b)
 static inline void compare(const td_engine *engine, const td_graph *graph, const td_program *program, int number, int *used)
 {
     bool coop = engine == &td_coop_engine;
-    char on[64] = "", off[64];
+    char on[64] = "", off[96];
     if (coop) snprintf(on, sizeof on, "coop.order=hot coop.invoke=always");
     snprintf(off, sizeof off, "%s %s.prepared=off", on, engine->name);
     if (engine->uses != NULL && !engine->uses(program, "prepared")) return;

@@ -153,6 +153,26 @@ TEST(the_engine_follows_devices_settings_and_work)
     td_graph_destroy(graph);
 }
 
+/* Starting CUDA's driver takes a tenth of a second. */
+TEST(cuda_is_asked_for_a_gpu_only_where_one_could_be_chosen)
+{
+    static const struct {
+        const char *engine;
+        uint32_t iterations;
+        bool asks;
+    } cases[] = {{NULL, 1, false}, {"cpu", 1, false}, {"cpu", 1000000000, false}, {NULL, 1000000000, true}};
+    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_UNWEIGHTED, NULL);
+    for (int i = 0; i < 4; i++) {
+        td_plan *plan = NULL;
+        td_run_options options = {.has_iterations = true, .iterations = cases[i].iterations};
+        uint32_t before = td_devices_cuda_asks();
+        CHECK_OK(td_plan_make(&plan, cases[i].engine, program_of("pagerank"), graph, &options));
+        CHECK_EQ(td_devices_cuda_asks() > before, cases[i].asks);
+        td_plan_destroy(plan);
+    }
+    td_graph_destroy(graph);
+}
+
 TEST(a_cap_on_edges_makes_them_cross)
 {
     td_graph *graph = test_graph(test_graph_named("rmat 14"), TEST_UNWEIGHTED, NULL);
