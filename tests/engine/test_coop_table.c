@@ -11,11 +11,11 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 {
     bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
-    if (!td_coop_cooperates(program_of(of->program))) return graph->vertices <= TINY ? 1499 : 0; /* the cpu engine's */
+    if (!td_coop_cooperates(program_of(of->program))) return graph->vertices <= TINY ? 2003 : 0; /* the cpu engine's */
     if (graph->vertices > (circuit ? VERY_TINY : MANY)) return 0;
     if (getenv("TANDEM_TEST_ALL") != NULL) return 17;
-    if (circuit || kind != awkward) return 1499;
-    return graph->vertices <= TINY ? 367 : 839;
+    if (circuit || kind != awkward) return 2003;
+    return graph->vertices <= TINY ? 541 : 1201;
 }
 
 static void check(const char *program)

@@ -42,7 +42,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     uint32_t tiny = strcmp(of->program, "circuit") == 0 ? VERY_TINY : TINY;
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
     if (getenv("TANDEM_TEST_ALL") != NULL || (graph->vertices <= tiny && kind == awkward)) return 1;
-    return graph->vertices < LARGE ? 19 : 37; /* without a factor in common with the ways */
+    return graph->vertices < LARGE ? 23 : 43; /* without a factor in common with the ways */
 }
 
 static void check(const char *program)

@@ -17,8 +17,8 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
     if (graph->vertices > (circuit ? VERY_TINY : MANY)) return 0;
     if (getenv("TANDEM_TEST_ALL") != NULL) return 7;
-    if (circuit || kind != awkward) return 1201;
-    return graph->vertices <= TINY ? 397 : 797;
+    if (circuit || kind != awkward) return 1601;
+    return graph->vertices <= TINY ? 563 : 1109;
 }
 
 static void check(const char *program)
