@@ -202,7 +202,8 @@ td_status td_plan_prepare(td_session *session, const td_plan *plan, td_prepared 
     td_prepared_file *file = NULL;
     TD_CHECK(td_need(plan, "the plan"));
     TD_CHECK(td_session_enter(session));
-    td_status status = TD_NEW_ZEROED(&file, 1, "layout");
+    bool own = plan->options.cache == &session->cache && plan->options.pool == session->pool;
+    td_status status = own ? TD_NEW_ZEROED(&file, 1, "layout") : td_fail(TD_INVALID, "the plan is another session's");
     if (status == TD_OK) status = td_plan_make_layout(plan, file);
     if (status == TD_OK && !file->made) status = td_fail(TD_NOT_FOUND, "%s is there already", file->layout);
     if (status == TD_OK) {

@@ -174,6 +174,11 @@ static td_status sum_vertices(void *context, uint64_t begin, uint64_t end, int w
     for (uint64_t v = begin; v < end; v++) {
         self->sums[v] = list_sum(self, &graph->in, v);
         if (self->both && !graph->symmetric) self->sums[v] += list_sum(self, &graph->out, v);
+        bool divides = self->what == WEIGHTS && !self->both && self->sums[v] > 0; /* adsorption takes means */
+        if (divides && !(isfinite(self->sums[v]) && isfinite(1 / self->sums[v])))
+            return td_fail(TD_LIMIT, "the weights of the edges to vertex %llu add up to %g, by which no double can be "
+                           "divided; scale the weights", (unsigned long long)td_graph_id(graph, (uint32_t)v),
+                           self->sums[v]);
     }
     return TD_OK;
 }

@@ -84,6 +84,9 @@ static td_status put_real(td_edge_chunk *chunk, double weight, uint64_t at)
                                                       "integers ({weights} f64 allows it)"
                                                     : "weights[%" PRIu64 "] is %g; weights are finite %d-bit floats, or "
                                                       "integers", at, weight, wide ? 64 : 32);
+    if (!td_chunk_holds(chunk, weight))
+        return td_fail(TD_INVALID, "weights[%" PRIu64 "] is %g, which would become 0 as a 32-bit float ({weights} f64 "
+                       "keeps it)", at, weight);
     if (wide) td_chunk_weight_double(chunk, weight);
     else td_chunk_weight_real(chunk, (float)weight);
     return TD_OK;

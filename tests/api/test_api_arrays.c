@@ -299,6 +299,10 @@ TEST(edges_that_are_wrong_are_refused_with_their_place)
     edges.weights = (td_array){endless, TD_TYPE_F64};
     CHECK_STATUS(td_graph_from_arrays(session, &edges, NULL, &graph), TD_INVALID);
     CHECK_CONTAINS(td_last_message(), "weights[1]");
+    static const double tiny[] = {1, 3, 1e-300};
+    edges.weights.data = tiny;
+    CHECK_STATUS(td_graph_from_arrays(session, &edges, NULL, &graph), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "weights[2]");
     edges.weights.data = NULL;
     edges.sources.data = NULL;
     CHECK_STATUS(td_graph_from_arrays(session, &edges, NULL, &graph), TD_INVALID);

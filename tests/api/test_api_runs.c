@@ -323,6 +323,8 @@ TEST(a_plan_runs_several_times_after_its_request_is_gone)
     td_result *none = NULL;
     CHECK_STATUS(td_plan_run(other, plan, &none), TD_INVALID);
     CHECK_CONTAINS(td_last_message(), "another session's");
+    CHECK_STATUS(td_plan_prepare(other, plan, NULL), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), "another session's");
     td_session_destroy(other);
     for (int i = 0; i < 2; i++) td_result_destroy(results[i]);
     td_plan_destroy(plan);

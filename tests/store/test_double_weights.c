@@ -3,6 +3,7 @@
 #include "programs/graphs.h"
 
 #include "base/alloc.h"
+#include "engine/engine.h"
 #include "programs/reference.h"
 #include "store/formats/format.h"
 #include "store/packed.h"
@@ -115,6 +116,20 @@ TEST(weights_that_no_kind_holds_are_refused_with_their_line)
 }
 
 /* Ranks order edges like the weights, and td_weight_at sees through them. */
+/* Means divide by the sum of the weights. */
+TEST(weights_whose_sum_no_double_divides_by_are_refused)
+{
+    static const char *const texts[] = {"0 2 1e308\n1 2 1.5e308\n2 0 1\n", "0 2 1e-310\n1 2 1e-310\n2 0 1\n"};
+    for (int i = 0; i < 2; i++) {
+        td_graph *graph = graph_of(texts[i], &doubles);
+        td_run *run = NULL;
+        td_run_options options = {.engine = "cpu"};
+        CHECK_STATUS(td_run_program(&run, td_program_named("adsorption"), graph, &options), TD_LIMIT);
+        CHECK_CONTAINS(td_last_message(), "vertex 2");
+        td_graph_destroy(graph);
+    }
+}
+
 TEST(ranks_are_those_of_the_weights)
 {
     for (int symmetric = 0; symmetric < 2; symmetric++) {
