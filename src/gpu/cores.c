@@ -127,7 +127,8 @@ static uint64_t neighbours_of(const td_graph *graph, uint32_t v, bool both)
  * by a sample. */
 static uint32_t bound_levels(const td_graph *graph, bool both)
 {
-    uint32_t counts[MOST_LEVELS + 1] = {0}, h = MOST_LEVELS, step = graph->vertices / SAMPLES + 1;
+    uint64_t counts[MOST_LEVELS + 1] = {0};
+    uint32_t h = MOST_LEVELS, step = graph->vertices / SAMPLES + 1;
     for (uint64_t v = 0; v < graph->vertices; v += step) {
         uint64_t degree = neighbours_of(graph, (uint32_t)v, both);
         counts[degree < MOST_LEVELS ? degree : MOST_LEVELS] += step;

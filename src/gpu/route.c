@@ -61,10 +61,10 @@ static bool may_relay(const td_gpu_exchange *exchange, int gpu)
     return false;
 }
 
-td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu)
+td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu, td_gpu_job *job)
 {
     if (!may_relay(exchange, gpu)) return TD_OK;
-    return td_gpu_new(exchange->box[gpu].job, &exchange->relay[gpu].buffer, TD_GPU_RELAY_BYTES, 1, "copies in between");
+    return td_gpu_new(job, &exchange->relay[gpu].buffer, TD_GPU_RELAY_BYTES, 1, "copies in between");
 }
 
 /* Seconds of a full buffer over one leg. */

@@ -12,7 +12,7 @@ enum { TD_GPU_RELAY_BYTES = 1 << 20 }; /* of the buffer of a GPU in between */
 td_status td_gpu_measure_links(td_gpu_exchange *exchange, const uint64_t *bytes);
 
 /* Declares the buffer of a GPU that may be in between. */
-td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu);
+td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu, td_gpu_job *job); /* its job, or one that measures */
 
 /* Chooses the routes. */
 td_status td_gpu_routes_open(td_gpu_exchange *exchange);

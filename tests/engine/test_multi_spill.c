@@ -42,6 +42,27 @@ TEST(all_programs_run_with_a_quarter_of_the_edges)
     td_graph_destroy(graph);
 }
 
+/* The list of vertex 0 is at the host and ends with the only neighbour that the search comes from. */
+TEST(a_pull_reads_lists_at_the_host_to_their_end)
+{
+    static const uint32_t lengths[] = {4096, 4097, 4098, 4100, 4101};
+    for (int i = 0; i < 5; i++) {
+        scene_edges edges = {0};
+        uint32_t last = lengths[i];
+        for (uint32_t v = 1; v <= last; v++) put_edge(&edges, v, 0);
+        for (uint32_t v = 1; v <= last; v++) put_edge(&edges, 0, last + 1 + v % 3);
+        td_graph *graph = made_graph(&edges, last + 4, false);
+        td_run_options options = multi_options("bfs", "emu:2@unchecked");
+        options.gpu_edges = 0.1;
+        options.source = last;
+        td_run *run = run_of("bfs", graph, options, "multi.direction=pull");
+        CHECK(direct_bytes(run) > 0);
+        check_as_cpu(run, options, "");
+        td_run_destroy(run);
+        td_graph_destroy(graph);
+    }
+}
+
 /* Reads of the host's memory by all kernels of all GPUs, since they were opened. */
 static uint64_t host_bytes_of(const td_gpu_set *gpus)
 {

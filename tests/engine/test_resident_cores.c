@@ -155,6 +155,9 @@ TEST(the_graph_decides_between_levels_and_bounds)
         td_run *run = run_cores(graph, ""), *rounds = run_cores(graph, "resident.balance=cta");
         CHECK_EQ(strcmp(run->rows[0].direction, cases[i].direction), 0);
         CHECK(strcmp(rounds->rows[0].direction, "peel") != 0 && strcmp(rounds->rows[0].direction, "bounds") != 0);
+        td_run *peel = run_cores(graph, "resident.window=2");
+        CHECK_EQ(strcmp(peel->rows[0].direction, "peel"), 0);
+        td_run_destroy(peel);
         td_run_destroy(rounds);
         td_run_destroy(run);
         td_graph_destroy(graph);

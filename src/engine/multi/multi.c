@@ -338,7 +338,7 @@ static td_status set_up_gpu(td_multi_job *self, td_multi_gpu *gpu, const td_mult
     const td_multi_gpu *with = self->shared ? self->gpu : NULL;
     fill_state(self, job);
     TD_CHECK(declare_arrays(gpu, box, need, with, inbox, most_edges(self->layout), index == 0));
-    if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, index));
+    if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, index, box->job));
     box->fragments.count = (uint32_t)self->count;
     memcpy(box->fragments.first, self->layout->partition.first, sizeof box->fragments.first);
     TD_CHECK(td_gpu_exchange_own(box, self->shared ? UINT32_MAX : 1u << index)); /* kernels update all that is shared */
@@ -547,8 +547,9 @@ td_status td_multi_measure_arrays(td_multi_job *self, const td_multi_need *need,
     choose_rounds(self);
     TD_EACH_GPU(self, gpu) {
         int i = td_multi_index(self, gpu);
-        TD_CHECK(declare_arrays(gpu, &self->exchange.box[i], need, self->shared ? self->gpu : NULL, inbox, edges, i == 0));
-        if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, i));
+        td_gpu_mailbox *box = &self->exchange.box[i];
+        TD_CHECK(declare_arrays(gpu, box, need, self->shared ? self->gpu : NULL, inbox, edges, i == 0));
+        if (self->set.relays && !self->shared) TD_CHECK(td_gpu_routes_declare(&self->exchange, i, box->job));
     }
     return TD_OK;
 }

@@ -156,7 +156,7 @@ static td_status open_section(td_multi_job *self, const td_multi_part *part, boo
     if (self->gpu[part->gpu].has_late) /* of the part before */
         TD_CHECK(td_stream_fill(job->stream, &job->state.control->tally.late, 0, sizeof(uint64_t)));
     TD_CHECK(td_gpu_launch(job, job->stream, &job->kernels->pull_hit, td_gpu_part_threads(&args.part), &args));
-    if (lists->longest <= TD_GPU_ALONE + TD_GPU_LATE) return TD_OK; /* no list is left to a block */
+    if (lists->longest <= TD_GPU_LATE + (at_host ? 0 : TD_GPU_ALONE)) return TD_OK; /* no list is left to a block */
     self->gpu[part->gpu].has_late = true;
     return td_gpu_launch_blocks(job, job->stream, &job->kernels->pull_late,
                                 (uint64_t)job->device->properties.multiprocessors, 0, &args);

@@ -112,7 +112,7 @@ static void set_defaults(td_paths_job *self)
 {
     bool early = is_given(self, "paths.early");
     if (!early) self->set.early = !self->real && self->set.streams == 0;
-    if (!self->real || early || is_given(self, "paths.layers")) return;
+    if (!self->real || self->set.early || is_given(self, "paths.layers")) return;
     self->set.layers = false;
     self->one_group = true;
 }

@@ -81,7 +81,7 @@ td_status td_paths_declare_post(td_paths_job *part)
         TD_CHECK(td_gpu_new(job, &post->peers, (uint64_t)post->all->count, sizeof *post->peers, "walks of other GPUs"));
     if (post->all->steals && job->memory.measures) /* the set of the GPUs allocates its words itself */
         job->memory.bytes[TD_FOR_PROGRAM] += (post->number == 0 ? 2 : 1) * TD_SET_WORDS * sizeof(uint32_t);
-    return td_gpu_routes_declare(&post->all->exchange, post->number);
+    return td_gpu_routes_declare(&post->all->exchange, post->number, job);
 }
 
 static td_status send(td_gpu_job *job, const void *to, const void *from, uint64_t bytes)

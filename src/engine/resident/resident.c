@@ -106,15 +106,23 @@ static const char *when(const char *setting)
     return strcmp(setting, "replication") == 0 ? "resident.gather=shards" : "resident.kcore=rounds";
 }
 
-/* kcore=auto with a setting of plain rounds means them. */
+/* Whether a setting of the kind is given. */
+static bool is_any_given(const td_settings *settings, bool (*is_of)(const char *setting))
+{
+    char name[64];
+    for (int i = 0; i < SETTINGS; i++) {
+        snprintf(name, sizeof name, "resident.%s", td_resident_settings[i].name);
+        if (is_of(td_resident_settings[i].name) && td_settings_given(settings, name)) return true;
+    }
+    return false;
+}
+
+/* kcore=auto with a setting of plain rounds means them, with one of peeling that. */
 static td_cores choose_cores(const td_graph *graph, const td_run_options *options, double set)
 {
-    for (int i = 0; i < SETTINGS && set == TD_CORES_AUTO; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "resident.%s", td_resident_settings[i].name);
-        if (is_of_rounds(td_resident_settings[i].name) && td_settings_given(options->settings, name))
-            return TD_CORES_ROUNDS;
-    }
+    if (set == TD_CORES_AUTO && is_any_given(options->settings, is_of_rounds)) return TD_CORES_ROUNDS;
+    if (set == TD_CORES_AUTO && !options->has_iterations && is_any_given(options->settings, is_of_peel))
+        return TD_CORES_PEEL;
     return td_gpu_choose_cores(graph, options, (td_cores)set);
 }
 
@@ -351,6 +359,13 @@ done:
     return status;
 }
 
+/* Settings that single searches alone use. */
+static bool is_of_single(const char *setting)
+{
+    return strcmp(setting, "balance") == 0 || strcmp(setting, "tiny") == 0 || strcmp(setting, "small") == 0 ||
+           strcmp(setting, "rounds") == 0;
+}
+
 /* The widest words that fit device and host; none: every source has a run of its own. */
 static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_bytes *need)
 {
@@ -359,6 +374,8 @@ static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_b
     TD_CHECK(td_settings_resolve(plan->options.settings, "resident", td_resident_settings, set, NULL));
     if (!td_plan_may_group(plan) || plan->program->cpu->bits == NULL || set[SET_BATCH] != 0 || set[SET_SINKS] != 0)
         return TD_OK; /* deferring is a single search's */
+    if (is_any_given(plan->options.settings, is_of_single) && !td_settings_given(plan->options.settings, "resident.batch"))
+        return TD_OK;
     uint32_t width = td_group_width(plan->options.source_count);
     for (width = width < TD_GPU_GROUP_LEAST ? TD_GPU_GROUP_LEAST : width; width >= TD_GPU_GROUP_LEAST; width /= 2) {
         td_gpu_bytes group;
