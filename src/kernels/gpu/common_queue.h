@@ -1,5 +1,5 @@
 /* Rounds of pushes on GPUs that have one memory (slices of one GPU), without the host. Values, bitmaps and the queue of the
- * frontier are those of the first member, and every warp of all members takes its share of the queue, whoever owns the
+ * frontier are those of the first member, and every warp of all members takes its share of the queue, whichever owns the
  * vertices: an edge costs the same on every member there, so that equal shares are what frontier stealing strives for
  * (engine/multi/loop.c). Lists stay with their fragments. Programs whose sum is TD_SUM_MIN. */
 
@@ -276,7 +276,7 @@ TD_DEVICE uint32_t common_deal(const common_work *work, const td_context *c, pus
     uint32_t fresh = lowest == 0xffffffffu ? *bound : lowest;
     common_split(work, c, r, *at, count, fresh);
     uint32_t next = common_meet(a, r);
-    if (is_first_thread(a)) { /* nobody reads or adds to these before the next barrier */
+    if (is_first_thread(a)) { /* no thread reads or adds to these before the next barrier */
         TD_STORE(&control->far_count[*at], 0u);
         TD_STORE(&control->far_lowest, 0xffffffffu);
     }

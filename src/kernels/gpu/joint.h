@@ -4,7 +4,7 @@
  * memory. Programs whose sum is TD_SUM_MIN.
  *
  * Counters go round in slots as in push.h. A slot's `count` is the length of the owner's next queue; `edges` are those of
- * the vertices that this member activated, whoever owns them. Every warp reads the slots of all members after the
+ * the vertices that this member activated, whichever member owns them. Every warp reads the slots of all members after the
  * barrier, so that all members take the same decisions.
  *
  * `round_apart` is one such round for a host that launches every one (engine/multi/queue.c): members meet in the host's
@@ -289,7 +289,7 @@ TD_DEVICE joint_totals joint_deal(const td_joint_args *a, const td_context *c, j
     TD_SET_BARRIER(&a->set);
     *bound = fresh;
     joint_totals totals = joint_read(a, r->next, 1 - r->far_at);
-    if (td_global_thread() == 0) { /* nobody reads or adds to these before the next barrier */
+    if (td_global_thread() == 0) { /* no thread reads or adds to these before the next barrier */
         TD_STORE_SYSTEM(&control->far_count[r->far_at], 0u);
         TD_STORE_SYSTEM(&control->far_lowest, 0xffffffffu);
     }
