@@ -33,7 +33,10 @@ static void begin_learned(td_multi_job *self)
     if (learned->program == self->run->program) return;
     *learned = (td_multi_learned){.program = self->run->program, .steal_seconds = FIRST_STEAL_SECONDS, .steal_factor = 1};
     for (int work = 0; work < TD_WORKS; work++)
-        for (int i = 0; i < self->count; i++) learned->edge_seconds[work][i] = FIRST_EDGE_SECONDS;
+        for (int i = 0; i < self->count; i++) {
+            learned->edge_seconds[work][i] = FIRST_EDGE_SECONDS;
+            learned->model_factor[work][i] = 1;
+        }
     td_sync_cost_begin(&learned->sync, self->count, FIRST_SYNC_SECONDS);
 }
 
@@ -469,6 +472,18 @@ static void learn_costs(td_multi_job *self, int j, double busy)
         if (part[i] > 0) seconds[i] *= pow(busy / expected, knows ? BELIEVED * part[i] / expected : 1);
 }
 
+/* What the cost model says of a fragment is corrected by what its edges take on its own GPU, where that does nothing else. A
+ * fragment's lists have much that metrics do not say, and stay the same in all iterations. */
+static void learn_factor(td_multi_job *self, int k, double busy)
+{
+    td_multi_balance *balance = &self->balance;
+    uint64_t edges = balance->share[k * self->count + k];
+    if (self->set.cost != TD_COST_MODEL || !balance->is_predicted || edges < LEAST_EDGES || !(busy > 0)) return;
+    if (td_multi_assigned(self, k) != edges) return;
+    double expected = (double)edges * balance->predicted_seconds[k];
+    balance->learned.model_factor[balance->work][k] *= pow(busy / expected, BELIEVED);
+}
+
 static uint64_t all_edges(const td_multi_job *self)
 {
     uint64_t all = 0;
@@ -533,6 +548,7 @@ td_status td_multi_settle(td_multi_job *self)
         longest = fmax(longest, busy);
         all += busy;
         if (teaches) learn_costs(self, j, busy);
+        learn_factor(self, j, busy);
     }
     if (!given_thresholds(self)) learn_steal(self, longest);
     if (teaches) balance->learned.knows[balance->work] = true;
