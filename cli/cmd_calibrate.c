@@ -28,7 +28,7 @@ enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, LABEL_ITERATIONS = 8 };
 typedef struct calibrate_settings {
     td_common common;
     const char *devices, *output, *size, *log, *keep;
-    uint64_t seconds;
+    double seconds;
     bool machine;
 } calibrate_settings;
 
@@ -42,8 +42,8 @@ static const td_arg_option options[] = {
            .letter = 'o'),
     OPTION("size", TEXT, size, "SIZE", "small: 12 tiny graphs; normal (default): 105 of a size that suits the devices; "
            "none: only the graphs and the log given"),
-    OPTION("seconds", COUNT, seconds, "N", "begin no graph after so many seconds; families take turns, so that every one has "
-           "been seen (default: all graphs)", .least = 1, .most = 1e6, .needs = "devices"),
+    OPTION("seconds", REAL, seconds, "N", "begin no graph after so many seconds; families take turns, so that every one has "
+           "been seen (default: all graphs)", .most = 1e6, .needs = "devices"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
     OPTION("samples", TEXT, keep, "FILE", "keep the samples that were trained on"),
     {0},
@@ -197,7 +197,7 @@ static td_status run_all(job *self)
     uint64_t began = td_clock_ns();
     for (int k = 0; k < all; k++) {
         int i = (k + generated) % all; /* the given ones first */
-        if (self->settings->seconds > 0 && td_seconds_since(began) >= (double)self->settings->seconds) return TD_OK;
+        if (self->settings->seconds > 0 && td_seconds_since(began) >= self->settings->seconds) return TD_OK;
         self->used = k + 1;
         td_graph *graph = NULL;
         char family[TD_COST_FAMILY];
@@ -269,8 +269,9 @@ static void print_table(const td_calibrate_table *table, const td_cost_model *mo
 
 static void print(const job *self)
 {
-    printf("%s: %d graphs, %llu runs in %.0f s, %llu samples;\ntraining took %.0f s\n", self->label, self->used,
-           (unsigned long long)self->runs, self->run_seconds, (unsigned long long)self->count, self->train_seconds);
+    printf("%s: %llu runs on %d graph%s in %.0f s, %llu samples;\ntraining took %.0f s\n", self->label,
+           (unsigned long long)self->runs, self->used, self->used == 1 ? "" : "s", self->run_seconds,
+           (unsigned long long)self->count, self->train_seconds);
     for (int work = 0; work < TD_COST_WORKS; work++)
         if (self->tables[work].families > 0) print_table(&self->tables[work], &self->models.of[work], (td_cost_work)work);
     printf("\nwrote %s\n", self->file);

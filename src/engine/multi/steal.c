@@ -472,16 +472,27 @@ static void learn_costs(td_multi_job *self, int j, double busy)
         if (part[i] > 0) seconds[i] *= pow(busy / expected, knows ? BELIEVED * part[i] / expected : 1);
 }
 
-/* What the cost model says of a fragment is corrected by what its edges take on its own GPU, where that does nothing else. A
- * fragment's lists have much that metrics do not say, and stay the same in all iterations. */
-static void learn_factor(td_multi_job *self, int k, double busy)
+/* What the cost model says of a fragment is corrected by what its edges take on its own GPU, where that does nothing else: its
+ * lists have much that metrics do not say, and stay the same in all iterations. In iterations with steals some GPUs say nothing,
+ * so that only what sets the others apart from each other is learned, not what all of them take longer. */
+static void learn_factors(td_multi_job *self)
 {
     td_multi_balance *balance = &self->balance;
-    uint64_t edges = balance->share[k * self->count + k];
-    if (self->set.cost != TD_COST_MODEL || !balance->is_predicted || edges < LEAST_EDGES || !(busy > 0)) return;
-    if (td_multi_assigned(self, k) != edges) return;
-    double expected = (double)edges * balance->predicted_seconds[k];
-    balance->learned.model_factor[balance->work][k] *= pow(busy / expected, BELIEVED);
+    double seen[TD_FRAGMENTS], sum = 0;
+    int known = 0;
+    if (self->set.cost != TD_COST_MODEL || !balance->is_predicted) return;
+    for (int k = 0; k < self->count; k++) {
+        uint64_t edges = balance->share[k * self->count + k];
+        double busy = busy_seconds(self, k);
+        seen[k] = NAN;
+        if (edges < LEAST_EDGES || !(busy > 0) || td_multi_assigned(self, k) != edges) continue;
+        seen[k] = log(busy / ((double)edges * balance->predicted_seconds[k]));
+        sum += seen[k];
+        known++;
+    }
+    double common = td_multi_is_stolen(self) && known > 0 ? sum / known : 0;
+    for (int k = 0; k < self->count; k++)
+        if (!isnan(seen[k])) balance->learned.model_factor[balance->work][k] *= exp(BELIEVED * (seen[k] - common));
 }
 
 static uint64_t all_edges(const td_multi_job *self)
@@ -548,8 +559,8 @@ td_status td_multi_settle(td_multi_job *self)
         longest = fmax(longest, busy);
         all += busy;
         if (teaches) learn_costs(self, j, busy);
-        learn_factor(self, j, busy);
     }
+    learn_factors(self);
     if (!given_thresholds(self)) learn_steal(self, longest);
     if (teaches) balance->learned.knows[balance->work] = true;
     if (!td_multi_is_stolen(self) || given_thresholds(self))
