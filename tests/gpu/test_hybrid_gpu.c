@@ -15,7 +15,7 @@ static int runs_of(const row *of, const td_graph *graph, test_weights kind)
 {
     (void)kind;
     if (strcmp(of->program, "circuit") == 0) return 0;
-    return graph->vertices > LARGE ? 1 : of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 ? 4 : 2;
+    return of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 && graph->vertices <= LARGE ? 3 : 1;
 }
 
 static void check(const char *program)

@@ -22,8 +22,8 @@ static int runs_of(const row *of, const td_graph *graph, test_weights kind)
     bool buckets = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0; /* almost as many iterations as vertices */
     (void)kind;
     if (strcmp(of->program, "circuit") == 0) return graph->vertices <= VERY_TINY ? 1 : 0;
-    if (graph->vertices > LARGE || buckets) return 1;
-    return of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 ? 4 : 2;
+    if (buckets) return 1;
+    return of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 && graph->vertices <= LARGE ? 3 : 1;
 }
 
 static td_run *run_on_slices(void *context, subject *about, int number)

@@ -19,7 +19,7 @@ static int runs_of(const row *of, const td_graph *graph, test_weights kind)
 {
     (void)kind;
     if (strcmp(of->program, "circuit") == 0) return graph->vertices > TINY ? 0 : 2;
-    return graph->vertices > LARGE ? 2 : 6;
+    return graph->vertices > LARGE ? 1 : 3;
 }
 
 static void check(const char *program)
@@ -49,7 +49,7 @@ static int slices_runs_of(const row *of, const td_graph *graph, test_weights kin
 {
     (void)kind;
     if (strcmp(of->program, "circuit") == 0) return graph->vertices > VERY_TINY ? 0 : 1;
-    return graph->vertices > LARGE ? 1 : 4;
+    return graph->vertices > LARGE ? 1 : 2;
 }
 
 static void check_slices(const char *program)

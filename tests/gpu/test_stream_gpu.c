@@ -21,7 +21,7 @@ static int runs_of(const row *of, const td_graph *graph, test_weights kind)
     bool circuit = strcmp(of->program, "circuit") == 0;
     (void)kind;
     if (circuit) return graph->vertices <= TINY ? 1 : 0;
-    return graph->vertices > LARGE ? 1 : of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 ? 4 : 2;
+    return of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 && graph->vertices <= LARGE ? 3 : 1;
 }
 
 static const gpu_ways ways = {STREAM_WAYS, stream_run_way, stride_of, runs_of};

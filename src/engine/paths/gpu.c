@@ -468,7 +468,8 @@ static td_status plan_several(td_paths_job *self, td_plan *plan, paths_layout *l
     TD_TRY(td_paths_choose_steals(self));
     for (int i = 0; i < all->count; i++) td_paths_shape_post(&all->part[i]);
     for (int i = 0; i < all->count; i++) TD_TRY(plan_one(&all->part[i], plan, layout->device[i]));
-    plan->program_bytes += td_paths_bytes(&self->paths); /* the shares */
+    plan->program_bytes += td_paths_bytes(&self->paths); /* the shares, and places of their beginnings */
+    if (self->steps.state.back) plan->program_bytes += (uint64_t)self->paths.paths * sizeof(uint32_t);
     td_plan_count(plan, "gpus", (uint64_t)all->count);
     uint64_t pinned = 0;
     for (int i = 0; i < all->count; i++) pinned += td_paths_pinned_bytes(&all->part[i]);

@@ -172,11 +172,12 @@ done:
 /* Bytes of the layout, a guess: how many paths, readers and components there are is known once it is made, at most one
  * path and reader for every edge. What making it takes besides (docs/design/paths.md, "Memory") is gone when the index
  * and the state are made. */
-static uint64_t guess_bytes(const td_graph *graph, uint64_t state)
+static uint64_t guess_bytes(const td_paths_job *self, const td_graph *graph, uint64_t state)
 {
     uint64_t edges = graph->edges, n = graph->vertices, id = sizeof(uint32_t);
     uint64_t layout = edges * (4 * id + td_weight_bytes(graph->weights)) + n * sizeof(uint64_t);
     uint64_t making = n * 100 + edges * id, index = edges * id + n * (sizeof(uint64_t) + 3 * id);
+    if (self->steps.state.back) index += edges * id; /* beginnings of paths are places that receive, too */
     return layout + (making > index + state ? making : index + state);
 }
 
@@ -187,7 +188,7 @@ static td_status plan_gpu(td_paths_job *self, td_plan *plan)
     if (plan->options.parents) result += n * sizeof(uint32_t);
     if (self->cpu.kernels->schedule == TD_SCHEDULE_PEEL) result += n * sizeof(uint64_t);
     td_status status = td_paths_gpu_plan(self, plan, self->steps.state.plain ? result + n * sizeof(uint64_t)
-                                                                           : guess_bytes(plan->graph, result));
+                                                                           : guess_bytes(self, plan->graph, result));
     free_tables(self);
     return status;
 }
@@ -240,7 +241,7 @@ static td_status plan_paths(td_plan *plan)
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
     describe(&self);
     TD_CHECK(td_paths_declare_state(&self, &memory));
-    plan->program_bytes = self.steps.state.plain ? memory.peak : guess_bytes(plan->graph, memory.peak);
+    plan->program_bytes = self.steps.state.plain ? memory.peak : guess_bytes(&self, plan->graph, memory.peak);
     if (td_gpu_is_named(plan->options.devices)) TD_CHECK(plan_gpu(&self, plan));
     bool both_ways = self.cpu.view.lists == 2 || plan->graph->symmetric;
     if (both_ways && self.set.layers && !self.steps.state.plain)
