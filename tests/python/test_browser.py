@@ -101,9 +101,9 @@ def test_the_page_has_the_figures_of_the_report_and_answers_clicks():
         said = browser.evaluate("document.querySelector('article:nth-of-type(3) output').textContent")
         assert said.startswith(f"iteration {results[2].rows[-1].number}, "), said
         # The table opens.
-        assert not browser.evaluate("document.querySelector('details').open")
-        browser.click("summary")
-        assert browser.evaluate("document.querySelector('details').open")
+        assert not browser.evaluate("document.querySelector('.columns').open")
+        browser.click(".columns summary")
+        assert browser.evaluate("document.querySelector('.columns').open")
         assert browser.complaints() == []
 
 
@@ -154,12 +154,34 @@ def test_a_screen_reader_gets_names_for_everything():
             return [n["name"]["value"] for n in found]
         assert any("Active vertices" in text and "at most" in text for text in named("image"))
         assert any("computing" in text for text in named("image"))
+        assert any(text.startswith("took") and "processing" in text for text in named("image"))  # the wall clock
         assert named("button") == ["Logarithmic scale"] and len(named("slider")) == 1
         assert any(n["role"]["value"] == "status" for n in nodes)  # what the slider chose is spoken
         chosen = browser.evaluate("document.querySelector('.pick input').getAttribute('aria-valuetext')")
         assert "active vertices" in chosen
         assert len(named("heading")) >= 5 and len(named("table")) >= 4
         assert browser.evaluate("[...document.querySelectorAll('thead th:not(:empty), tbody th')].every(h => h.scope)")
+
+
+def test_the_wall_clock_is_drawn_and_the_figures_of_one_run_stand_first():
+    with tempfile.TemporaryDirectory() as name, Browser() as browser:
+        results = pages(Path(name))
+        browser.open(Path(name) / "one.html")
+        tiles = browser.evaluate("Object.fromEntries([...document.querySelectorAll('.tiles div')]"
+                                 ".map(d => [d.children[0].textContent, d.children[1].textContent]))")
+        assert tiles["engine"] == results[0].engine and tiles["iterations"] == str(results[0].iterations)
+        assert not browser.evaluate("document.querySelector('.figures').open")
+        browser.click(".figures summary")
+        assert browser.evaluate("document.querySelector('.summary').getBoundingClientRect().height") > 100
+        assert browser.complaints() == []
+        browser.open(Path(name) / "three.html")
+        assert browser.evaluate("document.querySelector('.figures').open")
+        widths = browser.evaluate("[...document.querySelectorAll('.phases')].filter(b => b.textContent.includes(': took'))"
+                                  ".map(b => b.querySelector('.p3').getBBox().width)")
+        seconds = [r.seconds for r in results]
+        assert len(widths) == 3
+        for width, second in zip(widths, seconds):
+            assert abs(width / max(widths) - second / max(seconds)) < 0.01, (widths, seconds)
 
 
 def test_a_hostile_report_runs_nothing():
