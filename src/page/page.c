@@ -226,7 +226,8 @@ static void put_columns(const page *self, int index)
     const td_page_groups *groups = &self->groups[index];
     if (groups->count == 0) return;
     fprintf(self->out, "<details class=\"columns\"><summary>All %" PRIu32
-            " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><thead><tr>"
+            " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><caption>Figures of every column"
+            "</caption><thead><tr>"
             "<th scope=\"col\">%s</th><th scope=\"col\">direction</th><th scope=\"col\">%s</th>"
             "<th scope=\"col\">edges</th><th scope=\"col\">time</th>", groups->count,
             groups->size > 1 ? "iterations" : "iteration",

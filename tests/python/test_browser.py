@@ -146,6 +146,7 @@ def test_a_screen_reader_gets_names_for_everything():
     with tempfile.TemporaryDirectory() as name, Browser() as browser:
         pages(Path(name))
         browser.open(Path(name) / "one.html")
+        browser.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         nodes = [n for n in browser.call("Accessibility.getFullAXTree")["nodes"] if not n.get("ignored")]
 
         def named(role):
@@ -159,7 +160,7 @@ def test_a_screen_reader_gets_names_for_everything():
         assert any(n["role"]["value"] == "status" for n in nodes)  # what the slider chose is spoken
         chosen = browser.evaluate("document.querySelector('.pick input').getAttribute('aria-valuetext')")
         assert "active vertices" in chosen
-        assert len(named("heading")) >= 5 and len(named("table")) >= 4
+        assert len(named("heading")) >= 6 and len(named("table")) >= 5
         assert browser.evaluate("[...document.querySelectorAll('thead th:not(:empty), tbody th')].every(h => h.scope)")
 
 
