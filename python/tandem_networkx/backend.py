@@ -147,22 +147,18 @@ def pagerank(G: Any, alpha: float = 0.85, personalization: dict | None = None, m
     count = len(G)
     if count == 0:
         return {}
-    if weight is not None:
-        _equal_weights(G, weight)
+    numbers = None if weight is None or G.equal(weight) else G.values(weight)
     jumps = _jumps(G, personalization)
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    ranks, done, change = _iterate(G, alpha, jumps, max_iter, count * tol)
+    ranks, done, change = np.full(count, 1 / count), 0, math.inf
+    if numbers is None:
+        ranks, done, change = _iterate(G, alpha, jumps, max_iter, count * tol)
     if not change < count * tol:
-        ranks, change = _iterate_on(G, alpha, jumps, ranks, max_iter - done, count * tol)
+        ranks, change = _iterate_on(G, alpha, jumps, ranks, max_iter - done, count * tol, numbers)
     if not change < count * tol:
         raise nx.PowerIterationFailedConvergence(max_iter)
     return dict(zip(G.structure.nodes, ranks.tolist()))
-
-
-def _equal_weights(G: TandemGraph, weight: str) -> None:
-    if not G.equal(weight):
-        raise NotImplementedError(f"edges have different {weight!r}; Tandem's PageRank has no weights")
 
 
 def _jumps(G: TandemGraph, personalization: dict | None) -> np.ndarray | None:
@@ -189,17 +185,20 @@ def _iterate(G: TandemGraph, alpha: float, jumps: np.ndarray | None, most: int,
 
 
 def _iterate_on(G: TandemGraph, alpha: float, jumps: np.ndarray | None, ranks: np.ndarray, most: int,
-                bound: float) -> tuple[np.ndarray, float]:
-    """Further iterations in 64 bits, for a tolerance that 32 bits do not reach."""
+                bound: float, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Iterations by NumPy, in 64 bits: for a tolerance that 32 bits do not reach, and of edges with different weights,
+    which Tandem's program ignores."""
     structure, count = G.structure, len(G)
-    sources, degrees = structure.sources, np.diff(structure.offsets)
+    sources, targets = structure.sources.astype(np.intp), structure.targets.astype(np.intp)
+    sent = np.diff(structure.offsets) if weights is None else np.bincount(sources, weights, count)
     jumps = np.full(count, 1 / count) if jumps is None else jumps
-    share = np.divide(1.0, degrees, out=np.zeros(count), where=degrees > 0)
+    share = np.divide(1.0, sent, out=np.zeros(count), where=sent > 0)
+    flow = 1.0 if weights is None else weights
     change = math.inf
     for _ in range(most):
         before = ranks
-        arrives = np.bincount(structure.targets, (before * share)[sources], count)
-        ranks = alpha * (arrives + before[degrees == 0].sum() * jumps) + (1 - alpha) * jumps
+        arrives = np.bincount(targets, (before * share)[sources] * flow, count)
+        ranks = alpha * (arrives + before[sent == 0].sum() * jumps) + (1 - alpha) * jumps
         change = float(np.abs(ranks - before).sum())
         if change < bound:
             break

@@ -141,8 +141,6 @@ def test_every_function_is_dispatched_with_its_default_parameters_and_agrees():
 
 def test_labels_and_whole_weights():
     for name in FUNCTIONS:
-        if name == "pagerank":
-            continue
         for kind in KINDS:
             if allowed(name, kind):
                 compare(name, graph_of(kind, 2, int, labels=True, vertices=20, edges=50), arguments(name, labels=True))
@@ -228,6 +226,26 @@ def test_pagerank_as_networkx_iterates():
     for options in ({"max_iter": 0}, {"max_iter": 1, "tol": 1e-12}, {"personalization": {0: 0}}):
         assert called("pagerank", graph, backend_name="tandem", **options) == \
             called("pagerank", graph, backend_name="networkx", **options)
+
+
+def test_pagerank_of_edges_with_different_weights():
+    """As NetworkX iterates, in the same precision: nodes whose weights are all 0 are dangling, parallel edges add up."""
+    for kind in KINDS:
+        for weights in (int, lambda w: w / 7, lambda w: w % 3):
+            graph = graph_of(kind, 8, weights, labels=True)
+            graph.add_edge("n3", "n3", weight=2.5)
+            for options in ({}, {"alpha": 0.5, "tol": 1e-12}, {"personalization": {"n0": 1, "n5": 3}}, {"weight": "absent"}):
+                before = calls["pagerank"]
+                found = nx.pagerank(graph, backend="tandem", **options)
+                expected = nx.pagerank(graph, backend="networkx", **options)
+                error = max(abs(found[v] - expected[v]) for v in graph)
+                assert error < (1e-12 if "weight" not in options else 1e-5), (kind, options, error)
+                assert calls["pagerank"] == before + 1
+    karate = nx.karate_club_graph()
+    assert nx.pagerank(karate, backend="tandem")[33] != nx.pagerank(karate, weight=None, backend="tandem")[33]
+    karate.add_edge(0, 1, weight=-1)
+    with raises(NotImplementedError, "when calling 'pagerank'"):
+        nx.pagerank(karate, backend="tandem")
 
 
 def test_exceptions_are_networkx_own():
