@@ -29,16 +29,18 @@ CONVERTING = 20_000  # and below which it is as fast as the conversion
 _TABLE: dict[str, Callable] = {}
 _Check = Callable[[dict], "bool | str"]
 _CHECKS: dict[str, "tuple[_Check, ...]"] = {}
+_PLACES: dict[str, "frozenset[str]"] = {}  # the arguments that a function has here: a later NetworkX may have more
 
 
 def serves(*checks: _Check) -> Callable[[Callable], Callable]:
     """Adds a function to the table; every check says of its arguments whether Tandem can compute it, or why not."""
     def add(function: Callable) -> Callable:
         name = function.__name__
+        places = _PLACES[name] = frozenset(inspect.signature(function).parameters)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
             calls[name] += 1
-            return function(*args, **kwargs)
+            return function(*args, **{place: value for place, value in kwargs.items() if place in places})
         counted.__name__, counted.__doc__ = name, FUNCTIONS[name]
         _TABLE[name] = counted
         _CHECKS[name] = checks
@@ -690,6 +692,8 @@ def core_number(G: Any) -> dict:
 
 def _core_subgraph(name: str, G: Any, k: int | None, core: dict | None) -> nx.Graph:
     G = _wrap(G)
+    if core is None and G.is_multigraph():  # as NetworkX's core_number says
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
     original = nx.utils.backends._registered_algorithms[name].orig_func
     return original(G._nx, k, core_number(G) if core is None else core)
 
@@ -881,12 +885,16 @@ class Backend:
     def can_run(name: str, args: tuple, kwargs: dict) -> bool | str:
         if name not in _TABLE:
             return "Tandem does not have this function"
-        if not _CHECKS[name]:
+        signature = _signature(name)
+        if not _CHECKS[name] and _PLACES[name].issuperset(signature.parameters):
             return True
         try:
-            bound = _signature(name).bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
         except TypeError as wrong:
             return f"the arguments do not fit: {wrong}"
+        for place, value in bound.arguments.items():
+            if place not in _PLACES[name] and value is not signature.parameters[place].default:
+                return f"{place}= is not supported"
         bound.apply_defaults()
         return next((reason for check in _CHECKS[name] if (reason := check(bound.arguments)) is not True), True)
 
@@ -915,8 +923,9 @@ _signatures: dict[str, inspect.Signature] = {}
 
 
 def _signature(name: str) -> inspect.Signature:
+    """Of NetworkX's function."""
     if name not in _signatures:
-        _signatures[name] = inspect.signature(globals()[name])
+        _signatures[name] = inspect.signature(nx.utils.backends._registered_algorithms[name].orig_func)
     return _signatures[name]
 
 
