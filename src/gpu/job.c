@@ -1,4 +1,6 @@
 #include "gpu/launch.h"
+#include "gpu/ring.h"
+#include "gpu/transfer.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -66,6 +68,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
 void td_gpu_job_close(td_gpu_job *job)
 {
     if (job->stream != NULL) (void)td_stream_synchronize(job->stream);
+    td_gpu_ring_close(job);
     for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
     td_free(job->owned);
     if (job->pinned) td_device_unpin(job->device, job->control);
@@ -367,8 +370,7 @@ static td_status copy_values(td_gpu_job *job)
         bytes = sizeof(uint32_t);
     }
     TD_CHECK(td_new_bytes(&job->run->values, job->graph->vertices, bytes, "vertex values"));
-    TD_CHECK(td_stream_copy(job->stream, job->run->values, values, job->graph->vertices * bytes, TD_TO_HOST));
-    return td_stream_synchronize(job->stream);
+    return td_gpu_download(job, job->run->values, values, job->graph->vertices * bytes);
 }
 
 static td_status copy_edges(td_gpu_job *job)

@@ -3,7 +3,8 @@
 #include "gpu/lists.h"
 
 #include "base/alloc.h"
-#include "gpu/upload.h"
+#include "gpu/ring.h"
+#include "gpu/transfer.h"
 #include "layout/lists.h"
 #include "store/checks.h"
 
@@ -98,7 +99,8 @@ static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adj
     uint64_t n = job->graph->vertices;
     missing of = find_missing(job, list, targets);
     TD_CHECK(declare_list(job, list, &of, edges));
-    if (of.targets) td_host_note(&job->memory.host, td_gpu_upload_bytes(edges * sizeof(uint32_t)));
+    if (of.offsets) td_gpu_ring_note(job, (n + 1) * sizeof(uint64_t));
+    if (of.targets) td_gpu_ring_note(job, edges * sizeof(uint32_t));
     if (job->memory.measures) return TD_OK;
     if (of.offsets) TD_CHECK(td_gpu_upload(job, list->offsets, from->offsets, (n + 1) * sizeof(uint64_t)));
     if (of.targets) TD_CHECK(td_gpu_upload(job, list->targets, from->targets, edges * sizeof(uint32_t)));
