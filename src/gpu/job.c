@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/sort.h"
 #include "run/sweep.h"
 #include "programs/gpu.h"
 #include "store/checks.h"
@@ -379,9 +380,7 @@ static td_status copy_edges(td_gpu_job *job)
     if (job->arrays.edges == NULL) return TD_OK;
     run->edge_count = job->control->edge_count;
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
-    TD_CHECK(td_stream_copy(job->stream, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges,
-                            TD_TO_HOST));
-    TD_CHECK(td_stream_synchronize(job->stream));
+    TD_CHECK(td_gpu_download(job, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges));
     return td_sweep_end_forest(run, job->options->pool);
 }
 
@@ -393,7 +392,9 @@ void td_gpu_note_results(td_gpu_job *job)
     if (job->traits->edge != NULL && td_checks_pending(job->graph, job->graph->out.targets))
         vertex += sizeof(td_forest_edge); /* its edges, out of the mapped file */
     if (job->options->parents) vertex += sizeof(uint32_t);
-    td_host_note(&job->memory.host, job->graph->vertices * vertex);
+    uint64_t marks = job->traits->edge != NULL ? td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges) : 0;
+    td_gpu_ring_note(job, job->graph->vertices * vertex);
+    td_host_note(&job->memory.host, job->graph->vertices * vertex + marks);
 }
 
 td_status td_gpu_copy_result(td_gpu_job *job)
