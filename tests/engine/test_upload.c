@@ -105,6 +105,63 @@ TEST(mapped_lists_are_checked_once_and_give_the_same_results)
     }
 }
 
+/* Bytes of the mapping that have been read through it: those in the process's page table. */
+static uint64_t bytes_touched(const td_graph *graph)
+{
+    char line[512];
+    bool inside = false;
+    uint64_t kilobytes = UINT64_MAX;
+    FILE *file = fopen("/proc/self/smaps", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        unsigned long begin, end, rss;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) inside = begin == (unsigned long)graph->mapping->base;
+        else if (inside && sscanf(line, "Rss: %lu kB", &rss) == 1) kilobytes = rss;
+    }
+    if (file != NULL) fclose(file);
+    return kilobytes * 1024;
+}
+
+TEST(the_lists_of_a_gpu_are_read_from_the_file_and_not_in_its_mapping)
+{
+    for (int way = 0; way < 2; way++) { /* through the ring, from a copy */
+        td_packed_info info;
+        td_graph *mapped = NULL;
+        CHECK_OK(td_packed_map_unchecked(&mapped, write_graph(false, &info), pool));
+        td_gpu_ring_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+        (void)digest_of("resident", "sssp", mapped);
+        td_gpu_ring_limits(0, 0);
+        CHECK_EQ(bytes_touched(mapped), 0);
+        td_graph_destroy(mapped);
+    }
+}
+
+/* The resident prefix of stream and the hot part of coop, in pieces of 64 KiB: as arrays that are made whole, and through
+ * the ring, whose parts are two pieces. */
+TEST(prefixes_and_hot_parts_are_the_same_through_the_ring)
+{
+    static const char *const engines[] = {"stream", "coop"}, *const programs[] = {"sssp", "bfs"};
+    td_packed_info info;
+    td_graph *loaded = NULL;
+    CHECK_OK(td_packed_load(&loaded, write_graph(true, &info), pool));
+    for (int e = 0; e < 2; e++) {
+        uint64_t digest = digest_of("cpu", programs[e], loaded);
+        for (int way = 0; way < 2; way++) {
+            td_run_summary summary;
+            td_run_options options = options_for(engines[e], loaded, programs[e]);
+            options.devices = narrow_gpu();
+            options.gpu_edges = 0.45;
+            td_gpu_ring_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+            td_run *run = run_of(programs[e], loaded, options, "");
+            CHECK_OK(td_run_summarise(run, pool, &summary));
+            CHECK_EQ(summary.digest, digest);
+            CHECK_STR(run->engine, engines[e]);
+            td_run_destroy(run);
+            td_gpu_ring_limits(0, 0);
+        }
+    }
+    td_graph_destroy(loaded);
+}
+
 /* Changes a byte in the last block of a section. */
 static void damage(const char *path, const td_section *section)
 {
