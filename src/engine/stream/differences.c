@@ -110,7 +110,6 @@ static td_status end_iteration(td_streaming_job *self, td_row *row, uint64_t beg
     const td_gpu_tally *sum = &gpu->control->tally;
     td_gpu_part all = td_gpu_all(gpu);
     td_differences_args args = settle_args(self, &all);
-    args.gathered = gathered;
     TD_CHECK(settle(self, &args));
     TD_CHECK(td_gpu_read(gpu, 0));
     TD_CHECK(td_gpu_check_convergence(gpu, sum->change, sum->share));
@@ -170,7 +169,8 @@ static td_status push_directly(td_streaming_job *self, td_row *row)
     return td_streaming_launch_part(self, &all);
 }
 
-/* Gathers whole messages; the sums then contain nothing else. */
+/* Gathers whole messages; the sums then contain nothing else. `pushed` has them up to the rounding of the last
+ * difference, an error of the sums that lasts until the next gather. */
 static td_status gather(td_streaming_job *self)
 {
     uint64_t began = td_clock_ns();

@@ -343,7 +343,6 @@ typedef struct td_differences_args {
     td_gpu_part part;             /* the vertices; `within`: only those whose whole list is in it */
     uint8_t within;
     uint8_t first;                /* values are not computed from sums: there are no sums yet */
-    uint8_t gathered;             /* the sums contain whole messages, gathered from the values before */
 } td_differences_args;
 
 /* Changes pushed instead of values (changes.h). */

@@ -5,9 +5,9 @@
 
 /* The difference that v is to push becomes its message; false if there is none. A float's difference is rounded:
  * `pushed`, a double, has what was pushed, and a remainder below the message's last bit is not pushed. */
-TD_DEVICE bool take_difference(const td_differences_args *a, uint32_t v, program_message message, double before)
+TD_DEVICE bool take_difference(const td_differences_args *a, uint32_t v, program_message message)
 {
-    if (a->gathered) a->pushed[v] = before;
+    double before = a->pushed[v];
     if ((program_message)before == message) return false;
     program_message difference = (program_message)((double)message - before);
     ((program_message *)a->state.messages)[v] = difference;
@@ -20,13 +20,12 @@ TD_DEVICE bool settle_vertex(const td_differences_args *a, const td_context *c, 
 {
     program_value *values = (program_value *)a->state.values, old = values[v], fresh = old;
     uint32_t degree = degree_in(a->state.out_offsets, v);
-    double before = a->gathered ? (double)program_send(c, old, degree) : a->pushed[v];
     if (!a->first) {
         fresh = program_apply(c, v, old, ((const program_accum *)a->sums)[v]);
         values[v] = fresh;
         measure_change(c, v, fresh, old, degree, sums);
     }
-    return take_difference(a, v, program_send(c, fresh, degree), before);
+    return take_difference(a, v, program_send(c, fresh, degree));
 }
 
 /* Between two pushes. `within` an iteration only vertices whose whole lists are in the part are settled: the next
