@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "gpu/bytes.h"
+#include "gpu/transfer.h"
 #include "run/parents.h"
 
 #include <stdio.h>
@@ -27,12 +28,12 @@ static td_status find_heads(td_streaming_job *self)
         if (!measures) before = td_gpu_layout_mark(self->gpu.options);
         td_gpu_free_head_arrays(layout->device, &layout->heads);
         TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &layout->heads, self->pull->edges, self->gpu.graph->vertices));
-        td_host_note(&self->gpu.memory.host, td_gpu_head_host_bytes(self->pull->edges, self->gpu.graph->vertices));
+        td_gpu_note_heads(&self->gpu, self->pull->edges, self->gpu.graph->vertices);
         if (measures) return TD_OK;
         td_gpu_layout_note(self->gpu.options, &before);
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices,
                                  self->gpu.options->pool));
-        TD_TRY(td_gpu_send_heads(layout->stream, &layout->heads, &found));
+        TD_TRY(td_gpu_upload_heads(&self->gpu, &layout->heads, &found));
         layout->heads_of = self->pull;
     }
     self->gpu.segments = (td_gpu_segments){layout->heads.bits, layout->heads.lists, layout->heads.before,
@@ -59,8 +60,8 @@ static td_status find_out_offsets(td_streaming_job *self)
     if (!shape->both && (shape->pushes || graph->symmetric)) return TD_OK; /* lists[0] are the out-lists */
     TD_CHECK(td_gpu_new(gpu, &offsets, count, sizeof(uint64_t), "the graph's offsets"));
     gpu->state.out_offsets = offsets;
-    if (gpu->memory.measures) return TD_OK;
-    return td_stream_copy(gpu->stream, offsets, graph->out.offsets, count * sizeof(uint64_t), TD_TO_DEVICE);
+    td_gpu_ring_note(gpu, count * sizeof(uint64_t));
+    return gpu->memory.measures ? TD_OK : td_gpu_upload(gpu, offsets, graph->out.offsets, count * sizeof(uint64_t));
 }
 
 static td_status fill_state(td_streaming_job *self)
