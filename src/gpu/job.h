@@ -96,6 +96,8 @@ typedef struct td_gpu_job {
     td_gpu_memory memory;    /* declared device arrays */
     void **owned;            /* device memory of this run */
     int owned_count;
+    struct td_gpu_ring *ring; /* for large copies (gpu/ring.h); NULL: not made yet */
+    bool ring_noted;
 } td_gpu_job;
 
 /* Opens and closes a job: the program's kernels for the device, the counters. */
