@@ -6,6 +6,8 @@
  *
  *   [rank, order]  walk  [mark the paths of vertices with many edges]  [scan]  [scan below a lower threshold] */
 
+enum { PATH_WARP_BLOCKS = 4 }; /* of path_warp_rounds, on a multiprocessor */
+
 /* Words of a tally that are counts; the others are sums of real numbers and pointers. */
 enum {
     PATH_COUNT_WORDS = offsetof(td_path_tally, levels) / sizeof(uint64_t),
@@ -209,7 +211,8 @@ TD_KERNEL(path_rounds, td_path_rounds_args)
 }
 
 #if PATH_HAS_WARPS
-TD_KERNEL(path_warp_rounds, td_path_rounds_args)
+/* Chains of dependent accesses: more warps on a multiprocessor hide more of them than registers save. */
+TD_DENSE_KERNEL(path_warp_rounds, td_path_rounds_args, TD_GPU_THREADS, PATH_WARP_BLOCKS)
 {
     TD_SHARED(td_path_tally, block, 1);
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
