@@ -47,7 +47,7 @@ test-gpu: setup
 	@scripts/test-gpu.sh
 
 test-python: setup
-	@scripts/build.sh $(BUILD) $(FLAGS) tandem_shared
+	@scripts/build.sh $(BUILD) $(FLAGS) tandem_shared tandem_cli
 	@scripts/test-python.sh $(BUILD)
 
 fuzz: setup

@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
+#include "engine/engine.h"
+#include "kernels/program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +88,18 @@ td_status td_fail_unknown(const char *what, const char *word, const char *page, 
     return page != NULL ? td_see(page, TD_USAGE) : TD_USAGE;
 }
 
+/* The first program or engine that has a setting of this name; NULL: none. */
+static const char *owner_of(const char *name)
+{
+    for (int i = 0; td_programs[i] != NULL; i++)
+        for (const td_setting *at = td_programs[i]->info->parameters; at != NULL && at->name != NULL; at++)
+            if (strcmp(at->name, name) == 0) return td_programs[i]->info->name;
+    for (int i = 0; td_engines[i] != NULL; i++)
+        for (const td_setting *at = td_engines[i]->settings; at != NULL && at->name != NULL; at++)
+            if (strcmp(at->name, name) == 0) return td_engines[i]->name;
+    return NULL;
+}
+
 static td_status unknown_option(const td_arg_spec *spec, const char *word)
 {
     char name[64] = "";
@@ -93,6 +107,9 @@ static td_status unknown_option(const td_arg_spec *spec, const char *word)
     name[strcspn(name, "=")] = '\0';
     const char *near = td_nearest(name, option_name, spec);
     int length = (int)strcspn(word, "=");
+    const char *owner = find(spec, "set", 3) >= 0 ? owner_of(name) : NULL;
+    if (owner != NULL)
+        return td_fail(TD_USAGE, "unknown option '%.*s': it is a setting, --set %s.%s=VALUE", length, word, owner, name);
     if (near == NULL) return td_fail(TD_USAGE, "unknown option '%.*s'", length, word);
     return td_fail(TD_USAGE, "unknown option '%.*s' (did you mean '--%s'?)", length, word, near);
 }

@@ -42,7 +42,7 @@ static const td_arg_option options[] = {
     OPTION("size", TEXT, size, "SIZE", "small: 12 tiny graphs; normal (default): 105 of a size that suits the devices; "
            "none: only the graphs and the log given"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
-    OPTION("samples", TEXT, keep, "FILE", "keep the samples that were trained on"),
+    OPTION("samples", TEXT, keep, "FILE", "store the samples of the training"),
     {0},
 };
 
@@ -409,27 +409,26 @@ done:
 
 const td_command td_cmd_calibrate = {
     .name = "calibrate",
-    .summary = "measure what is measured once: rates of this machine, costs of several GPUs",
+    .summary = "measure rates of this machine, costs of several GPUs",
     .positional = "[GRAPH ...]",
     .most = MOST_GRAPHS,
     .options = options,
     .settings_bytes = sizeof(calibrate_settings),
     .run = run_calibrate,
     .details =
-        "Without --devices, or with --machine: measures how fast this machine loads a graph, processes the edges of "
-        "every kind of program and finishes, and the same of its GPU, if it has one; takes half a minute on two cores. "
-        "The rates go to the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where 'tandem plan' and every run "
-        "find them.\n"
+        "Without --devices, or with --machine: measures the rates at which this machine, and its GPU if it has one, loads "
+        "a graph, processes the edges of every kind of program and finishes; takes half a minute on two cores. "
+        "The rates are stored in the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where 'tandem plan' and every "
+        "run find them.\n"
         "With --devices that name several GPUs: runs bfs, sssp, labels, wcc and pagerank on generated graphs of seven "
-        "families, and on the graphs given, every "
-        "fragment on its own GPU, and logs what iterations take. A polynomial of degree 4 over the degrees of a frontier "
-        "(mean, range, Gini coefficient, entropy) is trained on that, one for each kind of work: pushes, gather-sums, "
-        "sweeps.\n"
-        "The tables show how well a linear model, the polynomial and a regression tree predict a family of graphs that "
+        "families, and on the graphs given, every fragment on its own GPU, and logs the time of each iteration. From "
+        "these samples it trains a polynomial of degree 4 over the degrees of a frontier (mean, range, Gini coefficient, "
+        "entropy) for each kind of work: pushes, gather-sums, sweeps.\n"
+        "The tables show the error of a linear model, the polynomial and a regression tree on a family of graphs that "
         "they were not trained on: the root of the mean squared relative error (RMSRE).\n"
-        "The model goes where `tandem run --engine multi --set multi.cost=model` looks for it: the folder tandem in "
-        "XDG_DATA_HOME, or in ~/.local/share. What an edge costs does not depend on the number of GPUs: emu:2@dgx1 also "
-        "calibrates emu:8@dgx1. Times of emulated GPUs are virtual.",
+        "The model is stored in the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where `tandem run --engine "
+        "multi --set multi.cost=model` finds it. The cost of an edge does not depend on the number of GPUs: emu:2@dgx1 "
+        "also calibrates emu:8@dgx1. Times of emulated GPUs are virtual.",
     .examples = "tandem calibrate\n"
                 "tandem calibrate --devices cuda:0/8\n"
                 "tandem calibrate --devices emu:2@dgx1 --size small -o try.model\n"

@@ -386,12 +386,11 @@ const td_command td_cmd_info = {
     .settings_bytes = sizeof(info_settings),
     .run = run_info,
     .details = "A .tg file is mapped, not read whole, unless --check is given. The checksum identifies the file's "
-               "contents: packing the same graph twice gives the same. The digest identifies the graph: it is the "
-               "same in every format. --partition reads the whole file and adds a table of what an engine on several "
-               "GPUs would divide: per fragment its vertices, its edges (entries of its vertices' lists, out and in), "
-               "those whose other end is in another fragment, and mirrors, which are the distinct other ends. "
-               "--paths reads the whole file, too, and adds what the engine paths would work with; it takes prepared paths "
-               "('tandem prepare') where there are some.",
+               "contents: packing the same graph twice gives the same checksum. The digest identifies the graph: it is "
+               "the same in every format. --partition reads the whole file and adds a table of the fragments for several "
+               "GPUs: vertices, edges (entries of the vertices' lists, out and in), cut edges, whose other end is in "
+               "another fragment, and mirrors, the distinct other ends. --paths reads the whole file, too, and adds the "
+               "figures of the paths, from a prepared layout ('tandem prepare') if there is one.",
     .examples = "tandem info web.tg\n"
                 "tandem info web.tg --check\n"
                 "tandem info web.tg --partition seg:8\n"

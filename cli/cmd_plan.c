@@ -103,8 +103,8 @@ const td_command td_cmd_plan = {
     .run = run_plan,
     .details =
         "Prints every engine with the expected time to the answer and its phases, memory of the host and of the GPU, "
-        "or the reason why it cannot run; the star marks the engine that 'tandem run' would choose. The lines below say "
-        "why, and what would change the choice. Only the file's header and a few lists are read, and no device is "
+        "or the reason why it cannot run; the star marks the engine that 'tandem run' would choose. The lines below state "
+        "the reason, and what would change the choice. Only the file's header and a few lists are read, and no device is "
         "opened.\n"
         "Times are estimated from rates of this machine, which 'tandem calibrate' measures once (without it: those of "
         "a machine with 16 cores and an H200, converted to the number of threads), and from earlier runs on the same "

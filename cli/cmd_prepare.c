@@ -25,9 +25,9 @@ typedef struct prepare_settings {
 static const td_arg_option options[] = {
     OPTION("for", TEXT, what, "LAYOUT,...",
            "the layouts to make: paths, stream, coop; stream:sssp,wcc for runs of these programs"),
-    OPTION("set", PAIRS, set, "KEY=VALUE", "a setting of the layout, as the engine has it: paths.merge=free; may be repeated"),
-    OPTION("remove", TEXT, remove, "LAYOUT,...", "removes layouts; stream and coop: all of theirs", .excludes = "for"),
-    OPTION("list", FLAG, list, NULL, "lists what is prepared", .excludes = "for"),
+    OPTION("set", PAIRS, set, "KEY=VALUE", "a setting of the engine for the layout: paths.merge=free; may be repeated"),
+    OPTION("remove", TEXT, remove, "LAYOUT,...", "removes layouts; stream, coop: all layouts of the engine", .excludes = "for"),
+    OPTION("list", FLAG, list, NULL, "lists the prepared layouts", .excludes = "for"),
     {0},
 };
 
@@ -107,17 +107,18 @@ static td_status run_prepare(const td_args *args, void *settings)
 
 const td_command td_cmd_prepare = {
     .name = "prepare",
-    .summary = "make what engines need of a graph once, beside the file",
+    .summary = "store what engines make of a graph in files beside it",
     .positional = "FILE.tg",
     .least = 1,
     .most = 1,
     .options = options,
     .settings_bytes = sizeof(prepare_settings),
     .run = run_prepare,
-    .details = "A layout is what an engine makes of a graph before it runs. Prepared, it lies in a file beside the graph "
-               "(g.tg.paths, g.tg.stream-out-light-packed), or in the user's cache folder where that folder cannot be "
-               "written, and runs read it instead. "
-               "The .tg is not changed. A layout of another build of the graph is not used, and made anew by this command.",
+    .details = "Some engines reorder, cut or compress a graph before they process it. This command stores the result, a "
+               "layout, in a file beside the graph (g.tg.paths, g.tg.stream-out-light-packed), or in the user's cache "
+               "folder if the graph's folder is not writable; runs then read the layout instead. The .tg is not changed. "
+               "A layout of another build of the graph is not used; this command makes it anew. "
+               "docs/guide/prepared.md lists the layouts.",
     .examples = "tandem prepare web.tg --for paths\n"
                 "tandem prepare web.tg --for stream:sssp,pagerank,coop:bfs\n"
                 "tandem prepare web.tg --for paths --set paths.merge=free\n"

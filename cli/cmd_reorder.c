@@ -119,6 +119,10 @@ const td_command td_cmd_reorder = {
         "  random    at random, from the seed\n"
         "  rcm       reverse Cuthill-McKee: neighbours near each other, for grids and\n"
         "            road networks\n"
+        "  gorder    next to vertices with many edges and in-neighbours in common\n"
+        "            (Wei and others); one thread, slow\n"
+        "  bisect    by recursive bisection, for small gaps in adjacency lists\n"
+        "            (Dhulipala and others); one thread, slow\n"
         "  none      the order of the input",
     .examples = "tandem reorder web.tg -o hot.tg\n"
                 "tandem reorder web.tg -o mixed.tg --by random --seed 7\n"

@@ -17,10 +17,10 @@ static td_status find(td_session *session, const td_graph *graph, const char *pr
 static void print_row(const char *program, const td_run_needs *needs)
 {
     char memory[TD_NUMBER_BYTES], gpu[TD_NUMBER_BYTES], least[TD_NUMBER_BYTES], reads[TD_NUMBER_BYTES];
-    bool enough = needs->disk_least <= needs->disk_memory;
+    bool enough = needs->disk_least <= needs->disk_memory, possible = needs->disk_least > 0;
     printf("%-14s %12s %12s %16s %20s\n", program, td_format_size(memory, needs->memory),
-           td_format_size(gpu, needs->gpu), td_format_least(least, needs->disk_least),
-           enough ? td_format_size(reads, needs->disk_bytes) : "too little");
+           td_format_size(gpu, needs->gpu), possible ? td_format_least(least, needs->disk_least) : "in memory only",
+           !possible ? "-" : enough ? td_format_size(reads, needs->disk_bytes) : "too little");
 }
 
 td_status td_print_needs(td_session *session, const td_graph *graph)

@@ -472,7 +472,7 @@ typedef struct td_run_needs {
     size_t size;          /* sizeof(td_run_needs), set by the caller */
     uint64_t memory;      /* of the host, with the graph in memory */
     uint64_t gpu;         /* of a GPU, with the graph in it */
-    uint64_t disk_least;  /* of the host with the edges on disk: the minimum */
+    uint64_t disk_least;  /* of the host with the edges on disk: the minimum; 0: they have to be in memory */
     uint64_t disk_memory; /* a quarter of the .tg, and */
     uint64_t disk_bytes;  /* the approximate bytes that an iteration over all edges, after the first, reads with it */
 } td_run_needs;

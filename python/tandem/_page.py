@@ -56,6 +56,9 @@ def report(results: "Sequence[Result]", path: Name | None = None, names: Sequenc
     Returns the HTML; with `path` it is written there, whole or not at all.
     """
     results = list(results)
+    for result in results:
+        if not hasattr(result, "stats"):
+            raise TypeError(f"{result!r} is no result of a run; a page shows one or more of them")
     if names is None:
         names = [f"{i}: {r.program} on {r.engine}" if len(results) > 1 else f"{r.program} on {r.engine}"
                  for i, r in enumerate(results, 1)]

@@ -18,8 +18,8 @@ _ALL = "a search from every node"
 
 #: Function by function, how Tandem computes it.
 FUNCTIONS: dict[str, str] = {
-    "pagerank": "edges of equal weight only; dangling= and nstart= are left to NetworkX; 32-bit ranks, iterated further "
-                "in 64 bits where tol asks for it",
+    "pagerank": "dangling= and nstart= are left to NetworkX; 32-bit ranks, iterated further in 64 bits where tol asks for "
+                "it; edges of different weights are iterated in 64 bits by NumPy, on the converted graph",
     "bfs_edges": _UNWEIGHTED + "; sort_neighbors= is left to NetworkX",
     "bfs_tree": _UNWEIGHTED + "; sort_neighbors= is left to NetworkX",
     "bfs_predecessors": _UNWEIGHTED + "; sort_neighbors= is left to NetworkX",

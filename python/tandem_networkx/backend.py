@@ -29,16 +29,18 @@ CONVERTING = 20_000  # and below which it is as fast as the conversion
 _TABLE: dict[str, Callable] = {}
 _Check = Callable[[dict], "bool | str"]
 _CHECKS: dict[str, "tuple[_Check, ...]"] = {}
+_PLACES: dict[str, "frozenset[str]"] = {}  # the arguments that a function has here: a later NetworkX may have more
 
 
 def serves(*checks: _Check) -> Callable[[Callable], Callable]:
     """Adds a function to the table; every check says of its arguments whether Tandem can compute it, or why not."""
     def add(function: Callable) -> Callable:
         name = function.__name__
+        places = _PLACES[name] = frozenset(inspect.signature(function).parameters)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
             calls[name] += 1
-            return function(*args, **kwargs)
+            return function(*args, **{place: value for place, value in kwargs.items() if place in places})
         counted.__name__, counted.__doc__ = name, FUNCTIONS[name]
         _TABLE[name] = counted
         _CHECKS[name] = checks
@@ -147,22 +149,18 @@ def pagerank(G: Any, alpha: float = 0.85, personalization: dict | None = None, m
     count = len(G)
     if count == 0:
         return {}
-    if weight is not None:
-        _equal_weights(G, weight)
+    numbers = None if weight is None or G.equal(weight) else G.values(weight)
     jumps = _jumps(G, personalization)
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    ranks, done, change = _iterate(G, alpha, jumps, max_iter, count * tol)
+    ranks, done, change = np.full(count, 1 / count), 0, math.inf
+    if numbers is None:
+        ranks, done, change = _iterate(G, alpha, jumps, max_iter, count * tol)
     if not change < count * tol:
-        ranks, change = _iterate_on(G, alpha, jumps, ranks, max_iter - done, count * tol)
+        ranks, change = _iterate_on(G, alpha, jumps, ranks, max_iter - done, count * tol, numbers)
     if not change < count * tol:
         raise nx.PowerIterationFailedConvergence(max_iter)
     return dict(zip(G.structure.nodes, ranks.tolist()))
-
-
-def _equal_weights(G: TandemGraph, weight: str) -> None:
-    if not G.equal(weight):
-        raise NotImplementedError(f"edges have different {weight!r}; Tandem's PageRank has no weights")
 
 
 def _jumps(G: TandemGraph, personalization: dict | None) -> np.ndarray | None:
@@ -189,17 +187,20 @@ def _iterate(G: TandemGraph, alpha: float, jumps: np.ndarray | None, most: int,
 
 
 def _iterate_on(G: TandemGraph, alpha: float, jumps: np.ndarray | None, ranks: np.ndarray, most: int,
-                bound: float) -> tuple[np.ndarray, float]:
-    """Further iterations in 64 bits, for a tolerance that 32 bits do not reach."""
+                bound: float, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Iterations by NumPy, in 64 bits: for a tolerance that 32 bits do not reach, and of edges with different weights,
+    which Tandem's program ignores."""
     structure, count = G.structure, len(G)
-    sources, degrees = structure.sources, np.diff(structure.offsets)
+    sources, targets = structure.sources.astype(np.intp), structure.targets.astype(np.intp)
+    sent = np.diff(structure.offsets) if weights is None else np.bincount(sources, weights, count)
     jumps = np.full(count, 1 / count) if jumps is None else jumps
-    share = np.divide(1.0, degrees, out=np.zeros(count), where=degrees > 0)
+    share = np.divide(1.0, sent, out=np.zeros(count), where=sent > 0)
+    flow = 1.0 if weights is None else weights
     change = math.inf
     for _ in range(most):
         before = ranks
-        arrives = np.bincount(structure.targets, (before * share)[sources], count)
-        ranks = alpha * (arrives + before[degrees == 0].sum() * jumps) + (1 - alpha) * jumps
+        arrives = np.bincount(targets, (before * share)[sources] * flow, count)
+        ranks = alpha * (arrives + before[sent == 0].sum() * jumps) + (1 - alpha) * jumps
         change = float(np.abs(ranks - before).sum())
         if change < bound:
             break
@@ -691,6 +692,8 @@ def core_number(G: Any) -> dict:
 
 def _core_subgraph(name: str, G: Any, k: int | None, core: dict | None) -> nx.Graph:
     G = _wrap(G)
+    if core is None and G.is_multigraph():  # as NetworkX's core_number says
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
     original = nx.utils.backends._registered_algorithms[name].orig_func
     return original(G._nx, k, core_number(G) if core is None else core)
 
@@ -882,12 +885,16 @@ class Backend:
     def can_run(name: str, args: tuple, kwargs: dict) -> bool | str:
         if name not in _TABLE:
             return "Tandem does not have this function"
-        if not _CHECKS[name]:
+        signature = _signature(name)
+        if not _CHECKS[name] and _PLACES[name].issuperset(signature.parameters):
             return True
         try:
-            bound = _signature(name).bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
         except TypeError as wrong:
             return f"the arguments do not fit: {wrong}"
+        for place, value in bound.arguments.items():
+            if place not in _PLACES[name] and value is not signature.parameters[place].default:
+                return f"{place}= is not supported"
         bound.apply_defaults()
         return next((reason for check in _CHECKS[name] if (reason := check(bound.arguments)) is not True), True)
 
@@ -916,8 +923,9 @@ _signatures: dict[str, inspect.Signature] = {}
 
 
 def _signature(name: str) -> inspect.Signature:
+    """Of NetworkX's function."""
     if name not in _signatures:
-        _signatures[name] = inspect.signature(globals()[name])
+        _signatures[name] = inspect.signature(nx.utils.backends._registered_algorithms[name].orig_func)
     return _signatures[name]
 
 

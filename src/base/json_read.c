@@ -259,7 +259,7 @@ static td_status take_value(reader *self, const char *key)
 static td_status take_all(reader *self)
 {
     if (memchr(self->text, '\0', (size_t)(self->end - self->text)) != NULL)
-        return td_fail(TD_FORMAT, "%s has a NUL; JSON is text", self->name);
+        return td_fail(TD_FORMAT, "%s is no JSON text: it has a null byte", self->name);
     TD_CHECK(take_value(self, NULL));
     skip_blanks(self);
     if (self->at != self->end) return wrong(self, "something behind the end of the value");

@@ -46,7 +46,7 @@ static td_status checkpoint(td_cpu_job *job)
     td_state *state = td_checkpoint_due(job->run, &job->context);
     if (state == NULL) return TD_OK;
     for (int w = 0; w < job->workers; w++) {
-        const td_buckets *of = &job->buckets[w];
+        const td_buckets *of = &job->priority.buckets[w];
         for (int i = 0; i < TD_BUCKET_WINDOW; i++) mark_entries(job, &of->window[i], state->active);
         mark_entries(job, &of->beyond, state->active);
         if (!job->run->converged) mark_entries(job, &of->current, state->active);
@@ -56,13 +56,13 @@ static td_status checkpoint(td_cpu_job *job)
 
 static td_status close_round(td_cpu_job *job)
 {
-    if (job->round_began == 0) return TD_OK;
+    if (job->progress.round_began == 0) return TD_OK;
     uint64_t edges = td_cpu_sum(job).edges;
-    job->round.edges = edges - job->round_edges;
-    job->round.active_edges = job->round.edges;
-    job->round_edges = edges;
-    td_row row = {.common = job->round};
-    TD_CHECK(td_cpu_end_iteration(job, &row, job->round_began));
+    job->progress.round.edges = edges - job->progress.round_edges;
+    job->progress.round.active_edges = job->progress.round.edges;
+    job->progress.round_edges = edges;
+    td_row row = {.common = job->progress.round};
+    TD_CHECK(td_cpu_end_iteration(job, &row, job->progress.round_began));
     return checkpoint(job);
 }
 
@@ -71,10 +71,10 @@ void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries)
     td_status status = close_round(job);
     if (status != TD_OK) {
         job->failed = (int)status;
-        job->stop = true;
+        job->progress.stop = true;
     }
-    job->round = (td_iteration){.direction = "bucket", .active_vertices = entries};
-    job->round_began = td_clock_ns();
+    job->progress.round = (td_iteration){.direction = "bucket", .active_vertices = entries};
+    job->progress.round_began = td_clock_ns();
 }
 
 static td_status run_all(void *context, int worker, int workers)
@@ -89,19 +89,20 @@ static td_status run_all(void *context, int worker, int workers)
 td_status td_cpu_declare_buckets(td_cpu_job *job, td_cpu_memory *memory)
 {
     uint64_t workers = (uint64_t)job->workers;
-    TD_CHECK(td_cpu_declare_zeroed(memory, &job->buckets, workers, sizeof *job->buckets, "buckets"));
-    return td_cpu_declare_zeroed(memory, &job->entry_start, workers + 1, sizeof *job->entry_start, "buckets");
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->priority.buckets, workers, sizeof *job->priority.buckets, "buckets"));
+    return td_cpu_declare_zeroed(memory, &job->priority.entry_start, workers + 1, sizeof *job->priority.entry_start,
+                                 "buckets");
 }
 
 td_status td_cpu_bucket(td_cpu_job *job)
 {
     td_cpu_tally sum;
-    if (job->delta == 0) job->delta = choose_delta(job->graph);
+    if (job->setup.delta == 0) job->setup.delta = choose_delta(job->graph);
     double farthest = job->graph->weight_max * job->graph->vertices;
-    job->delta = 1 / fmax(job->delta, farthest * 0x1p-60); /* bucket numbers must fit in 64 bits */
+    job->setup.delta = 1 / fmax(job->setup.delta, farthest * 0x1p-60); /* bucket numbers must fit in 64 bits */
     td_barrier_init(&job->barrier, job->workers);
     TD_CHECK(td_cpu_declare_buckets(job, &(td_cpu_memory){0}));
-    for (int w = 0; w < job->workers; w++) job->buckets[w].lowest_beyond = UINT64_MAX;
+    for (int w = 0; w < job->workers; w++) job->priority.buckets[w].lowest_beyond = UINT64_MAX;
     TD_CHECK(td_cpu_init(job, &sum));
     TD_CHECK(td_cpu_step(job, job->kernels->fill_buckets, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
                          job->graph->vertices, NULL));
@@ -113,5 +114,5 @@ td_status td_cpu_bucket(td_cpu_job *job)
         return job->failed == TD_NO_MEMORY ? no_room(job) : (td_status)job->failed;
     job->run->converged = true;
     TD_CHECK(close_round(job));
-    return job->defer_sinks ? td_cpu_finish_sinks(job) : TD_OK;
+    return job->setup.defer_sinks ? td_cpu_finish_sinks(job) : TD_OK;
 }

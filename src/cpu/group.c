@@ -32,8 +32,9 @@ static td_status declare_arrays(search *self, td_cpu_memory *memory)
     TD_CHECK(td_cpu_declare_zeroed(memory, &self->group->seen, n, self->word_bytes, "sources that reach a vertex"));
     TD_CHECK(td_cpu_declare_zeroed(memory, &self->bits.frontier, n, self->word_bytes, "frontiers"));
     TD_CHECK(td_cpu_declare_zeroed(memory, &self->bits.next, n, self->word_bytes, "frontiers"));
-    TD_CHECK(td_cpu_declare(memory, &job->queue, n, sizeof *job->queue, "queue of vertices"));
-    TD_CHECK(td_cpu_declare(memory, &job->next_queue, n, sizeof *job->next_queue, "queue of vertices"));
+    TD_CHECK(td_cpu_declare(memory, &job->frontier.queue, n, sizeof *job->frontier.queue, "queue of vertices"));
+    TD_CHECK(td_cpu_declare(memory, &job->frontier.next_queue, n, sizeof *job->frontier.next_queue,
+                            "queue of vertices"));
     return td_cpu_declare_high_degree_list(job, memory);
 }
 
@@ -55,7 +56,7 @@ static td_status open_search(search *self, td_run *run, const td_run_options *op
 {
     uint64_t began = td_clock_ns();
     td_cpu_job *job = &self->job;
-    job->bare = true;
+    job->setup.bare = true;
     TD_CHECK(td_cpu_job_open(job, run, options));
     job->bits = &self->bits;
     self->group = group;
@@ -95,10 +96,10 @@ static void start(search *self, td_frontier *now)
         set_bit(group->seen, group->width, v, i);
         set_bit(self->bits.frontier, group->width, v, i);
         if (listed) continue;
-        job->queue[now->vertices++] = v;
+        job->frontier.queue[now->vertices++] = v;
         now->edges += td_cpu_push_degree(job, v);
     }
-    job->queue_count = now->vertices;
+    job->frontier.queue_count = now->vertices;
     self->bits.live = self->bits.all;
     job->unsettled = (td_unsettled){job->graph->vertices, td_cpu_view_edges(job)};
 }
@@ -108,9 +109,9 @@ static td_status make_listed(search *self, td_frontier *now)
     td_cpu_job *job = &self->job;
     uint64_t words = td_cpu_words(job);
     if (now->listed) return TD_OK;
-    job->next_count = 0;
+    job->frontier.next_count = 0;
     TD_CHECK(td_cpu_step(job, self->kernels->list, words, TD_WORDS_AT_A_TIME, job->graph->vertices, NULL));
-    job->queue_count = job->next_count;
+    job->frontier.queue_count = job->frontier.next_count;
     now->listed = true;
     return TD_OK;
 }
@@ -134,20 +135,21 @@ static td_status push(search *self, td_frontier *now, td_cpu_tally *sum)
     if (self->next_dirty)
         TD_CHECK(td_pool_for(job->pool, job->graph->vertices * self->word_bytes, 1 << 18, clear_part,
                              &(clearing){self->bits.next}));
-    job->next_count = 0;
-    job->high_degree_count = 0;
-    TD_CHECK(td_cpu_step(job, self->kernels->push, job->queue_count, TD_QUEUE_AT_A_TIME, job->queue_count + now->edges,
+    job->frontier.next_count = 0;
+    job->high.count = 0;
+    TD_CHECK(td_cpu_step(job, self->kernels->push, job->frontier.queue_count, TD_QUEUE_AT_A_TIME,
+                         job->frontier.queue_count + now->edges,
                          sum));
     TD_CHECK(td_cpu_high_degree_step(job, self->kernels->push_high_degree, sum));
-    uint64_t found = job->next_count;
+    uint64_t found = job->frontier.next_count;
     TD_CHECK(td_cpu_step(job, self->kernels->settle, found, TD_QUEUE_AT_A_TIME, found, &settled));
-    TD_CHECK(td_cpu_step(job, self->kernels->clear, job->queue_count, 1024, job->queue_count, NULL));
+    TD_CHECK(td_cpu_step(job, self->kernels->clear, job->frontier.queue_count, 1024, job->frontier.queue_count, NULL));
     settled.edges = sum->edges;
     *sum = settled;
-    uint32_t *queue = job->queue;
-    job->queue = job->next_queue;
-    job->next_queue = queue;
-    job->queue_count = found;
+    uint32_t *queue = job->frontier.queue;
+    job->frontier.queue = job->frontier.next_queue;
+    job->frontier.next_queue = queue;
+    job->frontier.queue_count = found;
     self->next_dirty = false;
     return TD_OK;
 }
@@ -163,7 +165,7 @@ static td_status pull(search *self, td_cpu_tally *sum)
 static bool chooses_push(const search *self, const td_frontier *now)
 {
     const td_cpu_job *job = &self->job;
-    if (job->direction != TD_DIRECTION_AUTO) return job->direction == TD_DIRECTION_PUSH;
+    if (job->setup.direction != TD_DIRECTION_AUTO) return job->setup.direction == TD_DIRECTION_PUSH;
     uint64_t pulled = job->unsettled.edges + job->graph->vertices / 8;
     return (double)(now->edges + now->vertices) <= PULL_ABOVE * (double)pulled;
 }
@@ -204,7 +206,7 @@ static td_status run_search(search *self)
     td_cpu_job *job = &self->job;
     td_frontier now;
     start(self, &now);
-    while (now.vertices > 0 && job->context.iteration < job->limit) {
+    while (now.vertices > 0 && job->context.iteration < job->setup.limit) {
         if (shares_little(self)) {
             self->group->stopped = true;
             return TD_OK;
@@ -223,9 +225,9 @@ td_status td_cpu_run_group(td_run *run, const td_run_options *options, td_group 
     td_status status = TD_OK;
     search self = {0};
     TD_TRY(open_search(&self, run, options, group));
-    self.job.run_began = td_clock_ns();
+    self.job.progress.began = td_clock_ns();
     TD_TRY(run_search(&self));
-    td_run_end_processing(run, self.job.run_began);
+    td_run_end_processing(run, self.job.progress.began);
     td_run_count(run, "batch_words", group->words);
     TD_TRY(td_cpu_report_workers(&self.job));
 done:
@@ -241,12 +243,12 @@ td_status td_cpu_group_bytes(const td_program *program, const td_graph *graph, c
     td_cpu_memory memory = {.measures = true};
     search self = {.group = &group, .word_bytes = word_bytes(width)};
     TD_CHECK(td_cpu_job_describe(&self.job, &run, options));
-    self.job.bare = true;
+    self.job.setup.bare = true;
     TD_CHECK(td_cpu_declare_arrays(&self.job, &memory));
     TD_CHECK(declare_arrays(&self, &memory));
     uint64_t words = (uint64_t)td_group_planes(graph->vertices) * self.word_bytes;
     uint64_t levels = td_group_window(width) * sizeof(uint32_t); /* of the results that are read at a time */
     *bytes = memory.bytes + graph->vertices * (words + levels) + sizeof(td_run) + TD_FIRST_ROWS * sizeof(td_row) +
-             (td_cpu_view_edges(&self.job) / self.job.high_degree + 1) * sizeof(uint64_t);
+             (td_cpu_view_edges(&self.job) / self.job.high.degree + 1) * sizeof(uint64_t);
     return TD_OK;
 }

@@ -88,8 +88,8 @@ td_cpu_tally td_cpu_sum(const td_cpu_job *job)
 td_status td_cpu_step(td_cpu_job *job, td_cpu_kernel kernel, uint64_t units, uint32_t grain, uint64_t work,
                       td_cpu_tally *sum)
 {
-    job->counting = work < job->serial ? 1 : job->workers;
-    job->share.first = job->first_unit;
+    job->counting = work < job->setup.serial ? 1 : job->workers;
+    job->share.first = job->part.first_unit;
     if (job->counting == 1) {
         job->tallies[0] = (td_cpu_tally){.lowest = UINT64_MAX};
         td_share_out_deal_one(&job->share, units);
@@ -119,11 +119,11 @@ td_status td_cpu_report_workers(const td_cpu_job *job)
 
 /* Arrays. */
 
-static uint64_t most_high_degree(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->high_degree + 1; }
+static uint64_t most_high_degree(const td_cpu_job *job) { return td_cpu_view_edges(job) / job->high.degree + 1; }
 
 td_status td_cpu_declare_high_degree_list(td_cpu_job *job, td_cpu_memory *memory)
 {
-    return td_cpu_declare(memory, &job->high_degree_list, most_high_degree(job), sizeof *job->high_degree_list,
+    return td_cpu_declare(memory, &job->high.list, most_high_degree(job), sizeof *job->high.list,
                           "high-degree vertices");
 }
 
@@ -135,8 +135,8 @@ td_status td_cpu_make_high_degree_list(td_cpu_job *job)
 td_status td_cpu_declare_left(td_cpu_job *job, td_cpu_memory *memory)
 {
     uint64_t n = job->graph->vertices;
-    TD_CHECK(td_cpu_declare(memory, &job->left, n, sizeof *job->left, "remaining vertices"));
-    return td_cpu_declare(memory, &job->next_left, n, sizeof *job->next_left, "remaining vertices");
+    TD_CHECK(td_cpu_declare(memory, &job->peel.left, n, sizeof *job->peel.left, "remaining vertices"));
+    return td_cpu_declare(memory, &job->peel.next_left, n, sizeof *job->peel.next_left, "remaining vertices");
 }
 
 td_status td_cpu_declare_forest(td_cpu_job *job, td_cpu_memory *memory)
@@ -148,8 +148,9 @@ td_status td_cpu_declare_forest(td_cpu_job *job, td_cpu_memory *memory)
 
 td_status td_cpu_declare_marked(td_cpu_job *job, td_cpu_memory *memory)
 {
-    if (job->marked != NULL) return TD_OK;
-    return td_cpu_declare(memory, &job->marked, td_cpu_words(job), sizeof *job->marked, "notified vertices");
+    if (job->frontier.marked != NULL) return TD_OK;
+    return td_cpu_declare(memory, &job->frontier.marked, td_cpu_words(job), sizeof *job->frontier.marked,
+                          "notified vertices");
 }
 
 td_status td_cpu_declare_parents(td_cpu_job *job, td_cpu_memory *memory)
@@ -160,14 +161,14 @@ td_status td_cpu_declare_parents(td_cpu_job *job, td_cpu_memory *memory)
 td_status td_cpu_high_degree_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_tally *sum)
 {
     td_cpu_tally more;
-    uint64_t count = job->high_degree_count, edges = 0;
+    uint64_t count = job->high.count, edges = 0;
     if (count == 0) return TD_OK;
-    TD_CHECK(TD_RESIZE(&job->high_degree_start, count + 1, "high-degree vertices"));
+    TD_CHECK(TD_RESIZE(&job->high.start, count + 1, "high-degree vertices"));
     for (uint64_t i = 0; i < count; i++) {
-        job->high_degree_start[i] = edges;
-        edges += td_cpu_push_degree(job, job->high_degree_list[i]);
+        job->high.start[i] = edges;
+        edges += td_cpu_push_degree(job, job->high.list[i]);
     }
-    job->high_degree_start[count] = edges;
+    job->high.start[count] = edges;
     job->share.counts_pieces = true;
     td_status status = td_cpu_step(job, kernel, td_high_degree_pieces(edges), 1, edges, &more);
     job->share.counts_pieces = false;
@@ -180,7 +181,7 @@ td_status td_cpu_high_degree_step(td_cpu_job *job, td_cpu_kernel kernel, td_cpu_
 td_status td_cpu_end_iteration(td_cpu_job *job, td_row *row, uint64_t began)
 {
     row->number = job->context.iteration++;
-    row->start = (double)(began - job->run_began) * 1e-9;
+    row->start = (double)(began - job->progress.began) * 1e-9;
     row->seconds = td_seconds_since(began);
     job->run->iterations = job->context.iteration;
     job->run->edges_processed += row->edges;
@@ -194,12 +195,13 @@ td_status td_cpu_end_iteration(td_cpu_job *job, td_row *row, uint64_t began)
 static void restore(td_cpu_job *job, td_state *from)
 {
     uint64_t words = td_cpu_words(job);
-    job->resumed = true;
+    job->setup.resumed = true;
     job->context.iteration = from->iteration;
     job->context.phase = from->phase;
     memcpy(job->values, from->values, job->graph->vertices * job->kernels->value_bytes);
-    if (job->active != NULL && from->has_active) memcpy(job->active, from->active, words * sizeof *job->active);
-    else if (job->active != NULL) memset(job->active, 0xff, words * sizeof *job->active);
+    if (job->frontier.active != NULL && from->has_active)
+        memcpy(job->frontier.active, from->active, words * sizeof *job->frontier.active);
+    else if (job->frontier.active != NULL) memset(job->frontier.active, 0xff, words * sizeof *job->frontier.active);
     if (job->run->edges == NULL) return;
     job->run->edge_count = from->edge_count;
     memcpy(job->run->edges, from->edges, from->edge_count * sizeof *from->edges);
@@ -222,7 +224,7 @@ td_status td_cpu_save(td_cpu_job *job, td_state *state, const uint64_t *active)
     uint64_t value_bytes = job->graph->vertices * job->kernels->value_bytes;
     TD_CHECK(td_state_fill(state, TD_STATE_VALUES, job->values, value_bytes, job->pool));
     state->has_active = active != NULL;
-    state->by_levels = job->first_hit;
+    state->by_levels = job->setup.first_hit;
     if (active != NULL && active != state->active)
         TD_CHECK(td_state_fill(state, TD_STATE_ACTIVE, active, td_cpu_words(job) * sizeof *active, job->pool));
     state->edge_count = run->edge_count;
@@ -236,17 +238,17 @@ static void choose_lists(td_cpu_job *job)
 {
     const td_graph *graph = job->graph;
     uint64_t n = graph->vertices;
-    if (job->lists > 0) { /* set by the engine */
-        job->view_edges = job->pull[0].offsets[n] + (job->lists == 2 ? job->pull[1].offsets[n] : 0);
+    if (job->view.lists > 0) { /* set by the engine */
+        job->view.edges = job->view.pull[0].offsets[n] + (job->view.lists == 2 ? job->view.pull[1].offsets[n] : 0);
         return;
     }
     int forward = job->run->program->info->forward_choice;
     bool both = job->kernels->view == TD_VIEW_BOTH && !(forward > 0 && job->context.parameter[forward - 1] == 1);
-    job->lists = both && !graph->symmetric && !job->kernels->once ? 2 : 1;
-    job->pull[0] = graph->in;
-    job->push[0] = job->pull[1] = graph->out;
-    job->push[1] = graph->in;
-    job->view_edges = graph->edges * (uint64_t)job->lists;
+    job->view.lists = both && !graph->symmetric && !job->kernels->once ? 2 : 1;
+    job->view.pull[0] = graph->in;
+    job->view.push[0] = job->view.pull[1] = graph->out;
+    job->view.push[1] = graph->in;
+    job->view.edges = graph->edges * (uint64_t)job->view.lists;
 }
 
 static td_status declare_values(td_cpu_job *job, td_cpu_memory *memory)
@@ -256,43 +258,43 @@ static td_status declare_values(td_cpu_job *job, td_cpu_memory *memory)
     TD_CHECK(td_cpu_declare(memory, &job->values, n, k->value_bytes, "vertex values"));
     job->next_values = job->messages = job->next_messages = job->values;
     if (job->run->program->info->kind != TD_KIND_GAS) return TD_OK;
-    if (!k->fused && !job->async) {
+    if (!k->fused && !job->setup.async) {
         if (k->sends_value)
             TD_CHECK(td_cpu_declare(memory, &job->next_values, n, k->value_bytes, "new vertex values"));
         job->next_messages = job->next_values;
     }
-    if (job->strict) {
+    if (job->setup.strict) {
         TD_CHECK(td_cpu_declare(memory, &job->snapshot, n, k->value_bytes, "values before the iteration"));
         job->messages = job->next_messages = job->snapshot;
     }
     if (k->sends_value) return TD_OK;
     TD_CHECK(td_cpu_declare(memory, &job->messages, n, k->message_bytes, "messages"));
     job->next_messages = job->messages;
-    return job->async ? TD_OK
+    return job->setup.async ? TD_OK
                       : td_cpu_declare(memory, &job->next_messages, n, k->message_bytes, "new messages");
 }
 
 static td_status declare_frontier(td_cpu_job *job, td_cpu_memory *memory)
 {
     const td_cpu_kernels *k = job->kernels;
-    uint64_t n = job->graph->vertices, words = td_cpu_words(job), bytes = sizeof *job->active;
-    bool peels_pages = job->by_pages && k->schedule == TD_SCHEDULE_PEEL;
-    TD_CHECK(td_cpu_declare_zeroed(memory, &job->active, words, bytes, "active vertices"));
-    if (job->bucketed && !job->defer_sinks) return TD_OK;
-    TD_CHECK(td_cpu_declare_zeroed(memory, &job->next_active, words, bytes, "active vertices"));
-    if (job->bucketed) return TD_OK;
-    if (job->first_hit || peels_pages)
-        TD_CHECK(td_cpu_declare_zeroed(memory, &job->done, words, bytes, "settled or removed vertices"));
-    if (!k->fused || job->by_pages) return TD_OK;
-    TD_CHECK(td_cpu_declare(memory, &job->queue, n, sizeof *job->queue, "queue of vertices"));
-    return td_cpu_declare(memory, &job->next_queue, n, sizeof *job->next_queue, "queue of vertices");
+    uint64_t n = job->graph->vertices, words = td_cpu_words(job), bytes = sizeof *job->frontier.active;
+    bool peels_pages = job->setup.by_pages && k->schedule == TD_SCHEDULE_PEEL;
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->frontier.active, words, bytes, "active vertices"));
+    if (job->setup.bucketed && !job->setup.defer_sinks) return TD_OK;
+    TD_CHECK(td_cpu_declare_zeroed(memory, &job->frontier.next_active, words, bytes, "active vertices"));
+    if (job->setup.bucketed) return TD_OK;
+    if (job->setup.first_hit || peels_pages)
+        TD_CHECK(td_cpu_declare_zeroed(memory, &job->frontier.done, words, bytes, "settled or removed vertices"));
+    if (!k->fused || job->setup.by_pages) return TD_OK;
+    TD_CHECK(td_cpu_declare(memory, &job->frontier.queue, n, sizeof *job->frontier.queue, "queue of vertices"));
+    return td_cpu_declare(memory, &job->frontier.next_queue, n, sizeof *job->frontier.next_queue, "queue of vertices");
 }
 
 /* Position of a vertex in the concatenated lists, each with one extra place, so that vertices without edges are divided
  * evenly too. */
 static uint64_t places_before(const td_cpu_job *job, uint64_t v)
 {
-    return job->pull[0].offsets[v] + (job->lists == 2 ? job->pull[1].offsets[v] : 0) + v;
+    return job->view.pull[0].offsets[v] + (job->view.lists == 2 ? job->view.pull[1].offsets[v] : 0) + v;
 }
 
 /* The piece that starts at that position, among vertices low..high. */
@@ -311,17 +313,18 @@ static td_cut find_cut(const td_cpu_job *job, uint64_t at, uint64_t low, uint64_
 
 static td_status declare_pieces(td_cpu_job *job, td_cpu_memory *memory)
 {
-    if (job->pieces <= job->piece_room) return TD_OK;
+    if (job->cut.pieces <= job->cut.piece_room) return TD_OK;
     if (!memory->measures) { /* by pages: free those of the previous page */
-        td_free(job->cuts);
-        td_free(job->partials);
-        job->cuts = NULL;
-        job->partials = NULL;
-        job->piece_room = 0;
+        td_free(job->cut.cuts);
+        td_free(job->cut.partials);
+        job->cut.cuts = NULL;
+        job->cut.partials = NULL;
+        job->cut.piece_room = 0;
     }
-    TD_CHECK(td_cpu_declare(memory, &job->cuts, job->pieces + 1, sizeof *job->cuts, "pull pieces"));
-    TD_CHECK(td_cpu_declare(memory, &job->partials, job->pieces, 2 * job->kernels->accum_bytes, "partial sums"));
-    job->piece_room = job->pieces;
+    TD_CHECK(td_cpu_declare(memory, &job->cut.cuts, job->cut.pieces + 1, sizeof *job->cut.cuts, "pull pieces"));
+    TD_CHECK(td_cpu_declare(memory, &job->cut.partials, job->cut.pieces, 2 * job->kernels->accum_bytes,
+                            "partial sums"));
+    job->cut.piece_room = job->cut.pieces;
     return TD_OK;
 }
 
@@ -330,33 +333,33 @@ static uint64_t piece_of_page(const td_cpu_job *job, uint64_t whole)
 {
     uint64_t piece = whole / ((uint64_t)td_pool_threads(job->pool) * PIECES_PER_WORKER);
     if (piece < SMALLEST_PIECE) piece = SMALLEST_PIECE;
-    return piece < job->piece_edges ? piece : job->piece_edges;
+    return piece < job->cut.piece_edges ? piece : job->cut.piece_edges;
 }
 
 /* Edges of a piece when so many positions are divided. */
 static uint64_t choose_piece(const td_cpu_job *job, uint64_t whole)
 {
-    uint64_t piece = job->by_pages ? piece_of_page(job, whole) : job->piece_edges;
+    uint64_t piece = job->setup.by_pages ? piece_of_page(job, whole) : job->cut.piece_edges;
     return whole / piece > UINT32_MAX / 2 ? whole / (UINT32_MAX / 2) + 1 : piece;
 }
 
 /* Pulls over a whole graph in memory are divided once. */
 static bool cuts_once(const td_cpu_job *job)
 {
-    bool pushes = job->kernels->fused && job->direction == TD_DIRECTION_PUSH;
-    return job->run->program->info->kind == TD_KIND_GAS && !job->bucketed && !pushes && !job->by_pages;
+    bool pushes = job->kernels->fused && job->setup.direction == TD_DIRECTION_PUSH;
+    return job->run->program->info->kind == TD_KIND_GAS && !job->setup.bucketed && !pushes && !job->setup.by_pages;
 }
 
 td_status td_cpu_declare_arrays(td_cpu_job *job, td_cpu_memory *memory)
 {
     TD_CHECK(td_cpu_declare_zeroed(memory, &job->tallies, (uint64_t)job->workers, sizeof *job->tallies, "counters"));
-    if (job->bare) return TD_OK;
+    if (job->setup.bare) return TD_OK;
     TD_CHECK(declare_values(job, memory));
     if (job->run->program->info->kind == TD_KIND_GAS) TD_CHECK(declare_frontier(job, memory));
     TD_CHECK(td_cpu_declare_kept(job, memory));
     if (!cuts_once(job)) return TD_OK;
     uint64_t whole = td_cpu_view_edges(job) + job->graph->vertices;
-    job->pieces = whole / choose_piece(job, whole) + 1;
+    job->cut.pieces = whole / choose_piece(job, whole) + 1;
     return declare_pieces(job, memory);
 }
 
@@ -364,11 +367,11 @@ td_status td_cpu_cut(td_cpu_job *job, uint32_t first, uint32_t end)
 {
     uint64_t before = places_before(job, first), whole = places_before(job, end) - before;
     uint64_t piece = choose_piece(job, whole);
-    job->pieces = whole / piece + 1;
+    job->cut.pieces = whole / piece + 1;
     TD_CHECK(declare_pieces(job, &(td_cpu_memory){0}));
-    for (uint64_t p = 0; p < job->pieces; p++) job->cuts[p] = find_cut(job, before + p * piece, first, end);
-    job->cuts[job->pieces] = (td_cut){end, 0};
-    job->edges_there = job->pull[0].offsets[end];
+    for (uint64_t p = 0; p < job->cut.pieces; p++) job->cut.cuts[p] = find_cut(job, before + p * piece, first, end);
+    job->cut.cuts[job->cut.pieces] = (td_cut){end, 0};
+    job->view.edges_there = job->view.pull[0].offsets[end];
     return TD_OK;
 }
 
@@ -376,24 +379,25 @@ static td_status read_settings(td_cpu_job *job)
 {
     double set[SETTINGS];
     TD_CHECK(td_settings_resolve(job->options->settings, "cpu", td_cpu_settings, set, NULL));
-    job->direction = (td_direction)set[SET_DIRECTION];
-    job->bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->direction == TD_DIRECTION_AUTO &&
-                    !job->has_limit && !job->by_rounds && !job->by_pages;
-    if (!job->stealing_given) job->share.stealing = (td_stealing)set[SET_STEALING];
-    job->high_degree = job->share.stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HIGH_DEGREE] : UINT64_MAX;
-    job->serial = (uint64_t)set[SET_SERIAL];
-    job->delta = set[SET_DELTA];
-    job->defer_sinks = set[SET_SINKS] == 1;
-    job->samples = (int)set[SET_SAMPLES];
-    job->piece_edges = (uint64_t)set[SET_PIECE];
-    job->collects_survivors = set[SET_SURVIVORS] == 0 && job->kernels->light_first && !job->has_limit;
-    if (job->direction == TD_DIRECTION_PUSH && !job->kernels->fused && job->run->program->info->kind == TD_KIND_GAS)
+    job->setup.direction = (td_direction)set[SET_DIRECTION];
+    job->setup.bucketed = job->kernels->schedule == TD_SCHEDULE_PRIORITY && job->setup.direction == TD_DIRECTION_AUTO &&
+                    !job->setup.has_limit && !job->setup.by_rounds && !job->setup.by_pages;
+    if (!job->setup.stealing_given) job->share.stealing = (td_stealing)set[SET_STEALING];
+    job->high.degree = job->share.stealing == TD_STEAL_EDGE ? (uint64_t)set[SET_HIGH_DEGREE] : UINT64_MAX;
+    job->setup.serial = (uint64_t)set[SET_SERIAL];
+    job->setup.delta = set[SET_DELTA];
+    job->setup.defer_sinks = set[SET_SINKS] == 1;
+    job->setup.samples = (int)set[SET_SAMPLES];
+    job->cut.piece_edges = (uint64_t)set[SET_PIECE];
+    job->sweep.collects_survivors = set[SET_SURVIVORS] == 0 && job->kernels->light_first && !job->setup.has_limit;
+    if (job->setup.direction == TD_DIRECTION_PUSH && !job->kernels->fused &&
+        job->run->program->info->kind == TD_KIND_GAS)
         return td_fail(TD_USAGE,
                        "cpu.direction=push: %s needs the whole sum of a vertex at once; allowed are auto, pull and "
                        "notify",
                        job->run->program->info->name);
-    if (job->defer_sinks) TD_CHECK(td_run_check_sinks("cpu", job->run->program, job->options, job->async));
-    if (job->delta > 0 && !job->bucketed)
+    if (job->setup.defer_sinks) TD_CHECK(td_run_check_sinks("cpu", job->run->program, job->options, job->setup.async));
+    if (job->setup.delta > 0 && !job->setup.bucketed)
         return td_fail(TD_USAGE,
                        "cpu.delta is the width of a bucket of delta-stepping; with a limit on iterations or "
                        "cpu.direction, sssp runs plain rounds");
@@ -418,31 +422,32 @@ void td_cpu_job_close(td_cpu_job *job)
         td_free(job->messages);
     }
     td_free(job->snapshot);
-    td_free(job->kept.offsets);
-    td_free(job->kept.targets);
-    td_free(job->kept.weights);
+    td_free(job->view.kept.offsets);
+    td_free(job->view.kept.targets);
+    td_free(job->view.kept.weights);
     td_free(job->values);
-    td_free(job->active);
-    td_free(job->next_active);
-    td_free(job->done);
-    td_free(job->marked);
-    td_free(job->queue);
-    td_free(job->next_queue);
-    td_free(job->high_degree_list);
-    td_free(job->high_degree_start);
-    td_free(job->left);
-    td_free(job->next_left);
-    td_free(job->survivors.edges);
-    td_free(job->survivors.counts);
-    td_free(job->survivors.keys);
-    td_free(job->cuts);
-    td_free(job->partials);
+    td_free(job->frontier.active);
+    td_free(job->frontier.next_active);
+    td_free(job->frontier.done);
+    td_free(job->frontier.marked);
+    td_free(job->frontier.queue);
+    td_free(job->frontier.next_queue);
+    td_free(job->high.list);
+    td_free(job->high.start);
+    td_free(job->peel.left);
+    td_free(job->peel.next_left);
+    td_free(job->sweep.survivors.edges);
+    td_free(job->sweep.survivors.counts);
+    td_free(job->sweep.survivors.keys);
+    td_free(job->cut.cuts);
+    td_free(job->cut.partials);
     td_free(job->tallies);
-    td_free(job->entry_start);
-    td_free(job->high_degree_entries.entries);
-    for (int w = 0; job->buckets != NULL && w < job->workers; w++) td_buckets_destroy(&job->buckets[w]);
-    td_free(job->buckets);
-    td_free(job->own_kernels);
+    td_free(job->priority.entry_start);
+    td_free(job->priority.high_degree_entries.entries);
+    for (int w = 0; job->priority.buckets != NULL && w < job->workers; w++)
+        td_buckets_destroy(&job->priority.buckets[w]);
+    td_free(job->priority.buckets);
+    td_free(job->mapped.kernels);
     td_share_out_destroy(&job->share);
 }
 
@@ -454,7 +459,7 @@ td_status td_cpu_find_parents(td_cpu_job *job)
     TD_CHECK(td_cpu_step(job, job->kernels->find_parents, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges,
                          NULL));
     if (job->graph->weights != TD_WEIGHT_NONE && job->run->program->info->weights != TD_WEIGHTS_UNUSED)
-        return td_run_solve_parents(job->run, &job->push[0], job->values);
+        return td_run_solve_parents(job->run, &job->view.push[0], job->values);
     return TD_OK;
 }
 
@@ -497,14 +502,14 @@ td_status td_cpu_job_describe(td_cpu_job *job, td_run *run, const td_run_options
     job->run = run;
     job->pool = options->pool;
     job->workers = td_pool_threads(options->pool);
-    job->has_limit = options->has_iterations;
-    job->limit = options->has_iterations ? options->iterations
+    job->setup.has_limit = options->has_iterations;
+    job->setup.limit = options->has_iterations ? options->iterations
                  : run->program->info->iterations > 0 ? run->program->info->iterations : UINT32_MAX;
-    job->async = run->async;
-    job->strict = td_run_strict(run->program, options);
+    job->setup.async = run->async;
+    job->setup.strict = td_run_strict(run->program, options);
     TD_CHECK(read_settings(job));
     bool by_levels = run->resumed == NULL || run->resumed->by_levels;
-    job->first_hit = job->kernels->first_hit && !job->async && !job->by_pages && by_levels;
+    job->setup.first_hit = job->kernels->first_hit && !job->setup.async && !job->setup.by_pages && by_levels;
     choose_lists(job);
     return TD_OK;
 }
@@ -517,7 +522,7 @@ td_status td_cpu_job_open(td_cpu_job *job, td_run *run, const td_run_options *op
     TD_CHECK(td_share_out_create(&job->share, job->workers, job->share.stealing));
     TD_CHECK(td_cpu_declare_arrays(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_keep_lists(job));
-    if (!job->bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
+    if (!job->setup.bare && cuts_once(job)) TD_CHECK(td_cpu_cut(job, 0, job->graph->vertices));
     uint64_t now = td_memory().now; /* may be less than before, if a cached layout was released */
     run->array_bytes = now > held ? now - held : 0;
     run->prepare_seconds += td_seconds_since(began);
@@ -540,7 +545,7 @@ done:
 
 td_status td_cpu_settle_sinks(td_run *run, const td_run_options *options)
 {
-    td_cpu_job job = {.by_rounds = true};
+    td_cpu_job job = {.setup.by_rounds = true};
     td_status status = TD_OK;
     double prepared = run->prepare_seconds;
     uint64_t bytes;
@@ -548,11 +553,11 @@ td_status td_cpu_settle_sinks(td_run *run, const td_run_options *options)
     run->prepare_seconds = prepared; /* the job is part of the run */
     bytes = job.graph->vertices * job.kernels->value_bytes;
     memcpy(job.values, run->values, bytes);
-    job.run_began = td_clock_ns() - (uint64_t)(run->seconds * 1e9);
+    job.progress.began = td_clock_ns() - (uint64_t)(run->seconds * 1e9);
     job.context.iteration = run->iterations;
     TD_TRY(td_cpu_finish_sinks(&job));
     memcpy(run->values, job.values, bytes);
-    td_run_end_processing(run, job.run_began);
+    td_run_end_processing(run, job.progress.began);
 done:
     td_cpu_job_close(&job);
     return status;

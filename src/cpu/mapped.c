@@ -31,9 +31,10 @@ td_status td_cpu_use_mapping(td_cpu_job *job)
 {
     const td_cpu_mapped_kernels *mapped = &job->kernels->mapped;
     td_cpu_kernels *own;
-    if (!td_cpu_has_mapped(job->run->program) || !td_checks_pending(job->graph, job->push[0].targets)) return TD_OK;
-    TD_CHECK(TD_NEW(&job->own_kernels, 1, "kernels"));
-    own = job->own_kernels;
+    bool pending = td_checks_pending(job->graph, job->view.push[0].targets);
+    if (!td_cpu_has_mapped(job->run->program) || !pending) return TD_OK;
+    TD_CHECK(TD_NEW(&job->mapped.kernels, 1, "kernels"));
+    own = job->mapped.kernels;
     *own = *job->kernels;
     if (mapped->push != NULL) {
         own->pull_hit = mapped->pull_hit;
@@ -60,7 +61,7 @@ void td_cpu_find_wild(td_cpu_wild *wild, bool out, uint64_t edge, uint32_t targe
 
 td_status td_cpu_check_wild(const td_cpu_job *job)
 {
-    const td_cpu_wild *wild = &job->wild;
+    const td_cpu_wild *wild = &job->mapped.wild;
     if (!wild->found) return TD_OK;
     return td_checks_wild(job->graph, wild->out ? TD_SECTION_OUT_TARGETS : TD_SECTION_IN_TARGETS, wild->edge,
                           wild->target);

@@ -32,13 +32,13 @@ static uint64_t bucket_entries(const td_graph *graph)
 static td_status measure_schedule(td_cpu_job *job, td_cpu_memory *memory)
 {
     bool sweeps = job->run->program->info->kind == TD_KIND_SWEEP;
-    if (job->bucketed) {
+    if (job->setup.bucketed) {
         memory->bytes += bucket_entries(job->graph) * sizeof(uint64_t);
         return td_cpu_declare_buckets(job, memory);
     }
     if (job->kernels->fused || sweeps) {
         TD_CHECK(td_cpu_declare_high_degree_list(job, memory));
-        memory->bytes += (td_cpu_view_edges(job) / job->high_degree + 1) * sizeof *job->high_degree_start;
+        memory->bytes += (td_cpu_view_edges(job) / job->high.degree + 1) * sizeof *job->high.start;
     }
     if (sweeps) return td_cpu_declare_forest(job, memory);
     if (job->kernels->schedule == TD_SCHEDULE_PEEL) TD_CHECK(td_cpu_declare_left(job, memory));

@@ -24,13 +24,13 @@ static uint64_t count_kept(const td_graph *graph)
 td_status td_cpu_declare_kept(td_cpu_job *job, td_cpu_memory *memory)
 {
     const td_graph *graph = job->graph;
-    if (!job->defer_sinks || !job->kernels->fused) return TD_OK;
+    if (!job->setup.defer_sinks || !job->kernels->fused) return TD_OK;
     uint64_t kept = count_kept(graph), weight = td_weight_bytes(graph->weights);
-    TD_CHECK(td_cpu_declare(memory, &job->kept.offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t),
+    TD_CHECK(td_cpu_declare(memory, &job->view.kept.offsets, (uint64_t)graph->vertices + 1, sizeof(uint64_t),
                             "lists without sinks"));
-    TD_CHECK(td_cpu_declare(memory, &job->kept.targets, kept, sizeof(uint32_t), "lists without sinks"));
+    TD_CHECK(td_cpu_declare(memory, &job->view.kept.targets, kept, sizeof(uint32_t), "lists without sinks"));
     if (graph->out.weights == NULL || job->run->program->info->weights == TD_WEIGHTS_UNUSED) return TD_OK;
-    return td_cpu_declare(memory, &job->kept.weights, kept, weight, "lists without sinks");
+    return td_cpu_declare(memory, &job->view.kept.weights, kept, weight, "lists without sinks");
 }
 
 static td_status count_lists(void *context, uint64_t begin, uint64_t end, int worker)
@@ -41,7 +41,7 @@ static td_status count_lists(void *context, uint64_t begin, uint64_t end, int wo
     for (uint64_t v = begin; v < end; v++) {
         uint64_t kept = 0;
         for (uint64_t e = out->offsets[v]; e < out->offsets[v + 1]; e++) kept += !is_sink(job->graph, out->targets[e]);
-        job->kept.offsets[v + 1] = kept;
+        job->view.kept.offsets[v + 1] = kept;
     }
     return TD_OK;
 }
@@ -53,12 +53,12 @@ static td_status copy_lists(void *context, uint64_t begin, uint64_t end, int wor
     uint64_t weight = td_weight_bytes(job->graph->weights);
     (void)worker;
     for (uint64_t v = begin; v < end; v++) {
-        uint64_t at = job->kept.offsets[v];
+        uint64_t at = job->view.kept.offsets[v];
         for (uint64_t e = out->offsets[v]; e < out->offsets[v + 1]; e++) {
             if (is_sink(job->graph, out->targets[e])) continue;
-            job->kept.targets[at] = out->targets[e];
-            if (job->kept.weights != NULL)
-                memcpy((char *)job->kept.weights + at * weight, (const char *)out->weights + e * weight, weight);
+            job->view.kept.targets[at] = out->targets[e];
+            if (job->view.kept.weights != NULL)
+                memcpy((char *)job->view.kept.weights + at * weight, (const char *)out->weights + e * weight, weight);
             at++;
         }
     }
@@ -68,12 +68,12 @@ static td_status copy_lists(void *context, uint64_t begin, uint64_t end, int wor
 td_status td_cpu_keep_lists(td_cpu_job *job)
 {
     uint32_t n = job->graph->vertices;
-    if (job->kept.offsets == NULL) return TD_OK;
+    if (job->view.kept.offsets == NULL) return TD_OK;
     TD_CHECK(td_pool_for(job->pool, n, VERTICES_AT_A_TIME, count_lists, job));
-    job->kept.offsets[0] = 0;
-    for (uint64_t v = 0; v < n; v++) job->kept.offsets[v + 1] += job->kept.offsets[v];
+    job->view.kept.offsets[0] = 0;
+    for (uint64_t v = 0; v < n; v++) job->view.kept.offsets[v + 1] += job->view.kept.offsets[v];
     TD_CHECK(td_pool_for(job->pool, n, VERTICES_AT_A_TIME, copy_lists, job));
-    job->push[0] = job->kept;
+    job->view.push[0] = job->view.kept;
     return TD_OK;
 }
 
@@ -83,11 +83,11 @@ td_status td_cpu_finish_sinks(td_cpu_job *job)
     td_cpu_tally sum;
     uint64_t words = td_cpu_words(job), began = td_clock_ns();
     TD_CHECK(td_cpu_declare_marked(job, &(td_cpu_memory){0}));
-    memset(job->marked, 0, words * 8);
+    memset(job->frontier.marked, 0, words * 8);
     for (uint32_t v = 0; v < job->graph->vertices; v++)
-        if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->marked, v);
-    job->defer_sinks = false;
-    job->push[0] = job->graph->out;
+        if (td_degree(&job->graph->out, v) == 0) td_bit_set(job->frontier.marked, v);
+    job->setup.defer_sinks = false;
+    job->view.push[0] = job->graph->out;
     TD_CHECK(td_cpu_step(job, job->kernels->pull_marked, words, TD_WORDS_AT_A_TIME, td_cpu_view_edges(job), &sum));
     TD_CHECK(td_run_check_change(job->run, job->context.iteration, sum.change, sum.share));
     if (job->next_values != job->values || job->next_messages != job->messages)

@@ -32,7 +32,7 @@ static uint64_t sampled_keys(const td_cpu_job *job)
 static uint64_t blocks_for(const td_cpu_job *job)
 {
     uint64_t most = (uint64_t)job->graph->vertices * ROOM, edges = edges_once(job);
-    uint64_t workers = job->graph->edges < job->serial ? 1 : (uint64_t)job->workers;
+    uint64_t workers = job->graph->edges < job->setup.serial ? 1 : (uint64_t)job->workers;
     return (edges < most ? edges : most) / TD_SURVIVOR_BLOCK + 1 + 2 * workers;
 }
 
@@ -45,7 +45,7 @@ static bool keys_fit(const td_graph *graph)
 
 td_status td_cpu_declare_survivors(td_cpu_job *job, td_cpu_memory *memory)
 {
-    td_survivors *self = &job->survivors;
+    td_survivors *self = &job->sweep.survivors;
     self->blocks = blocks_for(job);
     TD_CHECK(td_cpu_declare(memory, &self->keys, sampled_keys(job) + 1, sizeof *self->keys, "keys of a sample"));
     TD_CHECK(td_cpu_declare(memory, &self->counts, self->blocks, sizeof *self->counts, "counts of survivors"));
@@ -54,7 +54,7 @@ td_status td_cpu_declare_survivors(td_cpu_job *job, td_cpu_memory *memory)
 
 bool td_cpu_choose_survivors(td_cpu_job *job, uint64_t bytes)
 {
-    if (!job->collects_survivors || !keys_fit(job->graph)) return false;
+    if (!job->sweep.collects_survivors || !keys_fit(job->graph)) return false;
     td_memory_stats memory = td_memory();
     td_cpu_memory needed = {.measures = true};
     uint64_t left = memory.now < memory.budget ? memory.budget - memory.now : 0;
@@ -72,8 +72,8 @@ static int by_key(const void *a, const void *b)
 /* Sampled keys in order, and one above all others. */
 static void sample_keys(const td_cpu_job *job)
 {
-    const td_adjacency *list = &job->push[0];
-    uint64_t drawn = sampled_keys(job), *keys = job->survivors.keys;
+    const td_adjacency *list = &job->view.push[0];
+    uint64_t drawn = sampled_keys(job), *keys = job->sweep.survivors.keys;
     double stride = drawn > 0 ? (double)job->graph->edges / (double)drawn : 0;
     for (uint64_t i = 0; i < drawn; i++) {
         uint64_t e = (uint64_t)(stride * (double)i);
@@ -87,11 +87,11 @@ static void sample_keys(const td_cpu_job *job)
  * join nothing any more. */
 static td_status collect(td_cpu_job *job, uint64_t high, uint64_t *edges, bool *fits)
 {
-    td_survivors *self = &job->survivors;
+    td_survivors *self = &job->sweep.survivors;
     td_cpu_tally sum;
     self->used = 0;
     self->high = high;
-    job->high_degree_count = 0;
+    job->high.count = 0;
     TD_CHECK(td_cpu_step(job, job->kernels->collect, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
     TD_CHECK(td_cpu_high_degree_step(job, job->kernels->collect_high_degree, &sum));
     *edges += sum.edges;
@@ -102,7 +102,7 @@ static td_status collect(td_cpu_job *job, uint64_t high, uint64_t *edges, bool *
 /* Sweeps the survivors until nothing changes. The first row has the edges that were read to collect them. */
 static td_status sweep(td_cpu_job *job, uint64_t read, uint64_t began, bool last)
 {
-    td_survivors *self = &job->survivors;
+    td_survivors *self = &job->sweep.survivors;
     bool again = true;
     for (uint64_t edges = read; again; edges = 0, began = td_clock_ns()) {
         td_cpu_tally sum;
@@ -128,7 +128,7 @@ static td_status sweep_round(td_cpu_job *job, bool *again)
 /* One class of keys after the other, from keys[place] on. */
 static td_status sweep_classes(td_cpu_job *job, bool *again)
 {
-    const uint64_t *keys = job->survivors.keys, count = sampled_keys(job);
+    const uint64_t *keys = job->sweep.survivors.keys, count = sampled_keys(job);
     double share = (double)job->graph->vertices * LIGHT / (double)edges_once(job);
     uint64_t place = 0, next = count;
     if (edges_once(job) > (uint64_t)job->graph->vertices * ROOM) next = (uint64_t)(share * (double)count);

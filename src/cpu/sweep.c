@@ -14,7 +14,7 @@ enum { LABELS_DRAWN = 1024 };
 static td_status vertex_steps(td_cpu_job *job, uint64_t *total)
 {
     *total = 0;
-    for (job->step = 0; job->step < job->kernels->steps; job->step++) {
+    for (job->sweep.step = 0; job->sweep.step < job->kernels->steps; job->sweep.step++) {
         td_cpu_tally sum;
         TD_CHECK(td_cpu_step(job, job->kernels->between, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8,
                              job->graph->vertices, &sum));
@@ -44,16 +44,16 @@ static td_status sample(td_cpu_job *job)
 {
     uint64_t began = td_clock_ns(), total;
     td_row row = {.direction = "sample", .active_vertices = job->graph->vertices};
-    for (int i = 0; i < job->samples; i++) {
+    for (int i = 0; i < job->setup.samples; i++) {
         td_cpu_tally sum;
-        job->step = i;
+        job->sweep.step = i;
         TD_CHECK(td_cpu_step(job, job->kernels->sample, td_cpu_words(job), TD_WORDS_AT_A_TIME * 8, job->graph->vertices,
                              &sum));
         row.edges += sum.edges;
         TD_CHECK(vertex_steps(job, &total));
     }
-    job->left_out = commonest_label(job);
-    job->skipping = true;
+    job->sweep.left_out = commonest_label(job);
+    job->sweep.skipping = true;
     row.active_edges = row.edges;
     TD_CHECK(td_cpu_end_iteration(job, &row, began));
     return checkpoint(job);
@@ -63,9 +63,9 @@ static td_status sample(td_cpu_job *job)
  * others. */
 static td_status exclude_largest(td_cpu_job *job)
 {
-    job->samples = 0;
-    job->left_out = commonest_label(job);
-    job->skipping = true;
+    job->setup.samples = 0;
+    job->sweep.left_out = commonest_label(job);
+    job->sweep.skipping = true;
     return TD_OK;
 }
 
@@ -97,7 +97,7 @@ td_status td_cpu_sweep_lists(td_cpu_job *job, bool *again)
 {
     uint64_t began = td_clock_ns();
     td_cpu_tally sum;
-    job->high_degree_count = 0;
+    job->high.count = 0;
     TD_CHECK(td_cpu_step(job, job->kernels->sweep, td_cpu_words(job), TD_WORDS_AT_A_TIME, job->graph->edges, &sum));
     TD_CHECK(td_cpu_high_degree_step(job, job->kernels->sweep_high_degree, &sum));
     td_row row = {.direction = "sweep", .active_vertices = job->graph->vertices, .active_edges = sum.edges,
@@ -111,10 +111,11 @@ td_status td_cpu_sweep(td_cpu_job *job)
     TD_CHECK(td_cpu_make_high_degree_list(job));
     TD_CHECK(td_cpu_declare_forest(job, &(td_cpu_memory){0}));
     TD_CHECK(td_cpu_init(job, &sum));
-    if (job->kernels->samples && job->samples > 0 && job->graph->vertices > 0)
-        TD_CHECK(job->resumed ? exclude_largest(job) : sample(job));
+    if (job->kernels->samples && job->setup.samples > 0 && job->graph->vertices > 0)
+        TD_CHECK(job->setup.resumed ? exclude_largest(job) : sample(job));
     bool again = true;
     if (td_cpu_choose_survivors(job, 0)) TD_CHECK(td_cpu_sweep_survivors(job, &again));
-    while (again && !(job->has_limit && job->context.iteration >= job->limit)) TD_CHECK(td_cpu_sweep_lists(job, &again));
+    while (again && !(job->setup.has_limit && job->context.iteration >= job->setup.limit))
+        TD_CHECK(td_cpu_sweep_lists(job, &again));
     return TD_OK;
 }

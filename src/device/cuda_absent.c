@@ -2,7 +2,8 @@
 #include "device/cuda/rates.h"
 #include "device/kinds.h"
 
-static const char why_not[] = "this build has no CUDA; configure with -DTANDEM_CUDA=ON where nvcc is installed";
+static const char why_not[] = "this build has no CUDA; build where nvcc is "
+                              "installed, with -DTANDEM_CUDA=ON (the Python package: TANDEM_WHEEL_CUDA=ON pip install .)";
 
 bool td_cuda_present(const char **why)
 {

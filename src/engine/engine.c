@@ -11,6 +11,7 @@
 #include "run/groups.h"
 #include "run/precision.h"
 #include "store/checks.h"
+#include "store/ranks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,18 @@ static void state_cpu(td_plan *plan)
     row->free = plan->free_bytes;
 }
 
+/* Ranks of weights lie beside the graph, and more while they were found, before the program's arrays. */
+static void state_ranks(td_plan *plan)
+{
+    const td_graph *graph = plan->graph;
+    if (graph->ranks_of == NULL) return;
+    uint64_t distinct = graph->edges > 0 ? (uint64_t)graph->weight_max + 1 : 0;
+    uint64_t kept = td_ranks_bytes(graph->ranks_of, distinct);
+    uint64_t besides = td_ranks_peak_bytes(graph->ranks_of, distinct) - kept;
+    plan->graph_bytes = td_graph_bytes(graph->ranks_of) + kept;
+    if (plan->program_bytes < besides) plan->program_bytes = besides;
+}
+
 static td_status plan_with(td_plan *plan, const td_engine *engine)
 {
     give_to(plan, engine);
@@ -143,6 +156,7 @@ static td_status plan_with(td_plan *plan, const td_engine *engine)
     TD_CHECK(check_strict(plan));
     plan->program_bytes += td_run_input_bytes(plan->program, plan->graph, &plan->options) +
                            td_checkpoint_bytes(plan->program, plan->graph, &plan->options);
+    state_ranks(plan);
     make_room(plan);
     plan->fits = plan->program_bytes <= plan->free_bytes;
     uint64_t limit = td_memory().limit; /* 0: no limit */

@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "cpu/cpu.h"
+#include "store/ranks.h"
 
 #include <math.h>
 
@@ -117,6 +118,8 @@ td_status td_case_host(const td_case *self, td_plan_estimate *out)
 {
     out->host_graph = self->graph_bytes;
     TD_CHECK(td_cpu_bytes(self->program, self->graph, self->options, &out->host_program));
+    if (td_run_ranks(self->program, self->graph->weights))
+        out->host_program += td_ranks_peak_bytes(self->graph, td_ranks_most(self->graph));
     out->host_program += td_run_input_bytes(self->program, self->graph, self->options);
     return TD_OK;
 }

@@ -11,7 +11,7 @@ static td_status open_pair(td_gpu_exchange *exchange, int reader, int owner)
     td_device *device = exchange->box[reader].job->device, *peer = exchange->box[owner].job->device;
     td_link link;
     td_status status = td_device_link(peer, device, &link);
-    if (status == TD_UNSUPPORTED) return TD_OK; /* of another kind: there is no way but the host's memory */
+    if (status == TD_UNSUPPORTED) return TD_OK; /* of another kind: copies go through the host's memory */
     TD_CHECK(status);
     if (!link.direct && !link.same_memory) return TD_OK;
     status = td_device_enable_peer(device, peer);
@@ -118,14 +118,14 @@ static td_gpu_box outbox(const td_gpu_exchange *exchange, int sender, int fragme
                         &from->job->state.control->lengths[fragment]};
 }
 
-/* The GPU in between; -1: there is none whose kernels reach both. */
+/* The relay; -1: no GPU's kernels reach the memory of both. */
 static int carrier_of(const td_gpu_exchange *exchange, int sender, int owner)
 {
     int by = exchange->relay_of[sender][owner] - 1;
     return by >= 0 && exchange->box[by].reads[sender] && exchange->box[by].reads[owner] ? by : -1;
 }
 
-/* Adds one sender's entries of a fragment; false: there is no GPU in between, or no room. */
+/* Adds one sender's entries of a fragment; false: there is no relay, or no room. */
 static bool add_item(td_gpu_exchange *exchange, int owner, int sender, int fragment, td_carry_args *args)
 {
     td_gpu_mailbox *to = &exchange->box[owner];

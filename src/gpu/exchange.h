@@ -16,7 +16,7 @@ typedef struct td_gpu_mailbox {
     void *in_values;
     uint32_t *in_length;
     td_event *packed;            /* the outboxes are full */
-    td_event *brought;           /* what this GPU carried for others is there */
+    td_event *brought;           /* entries that this GPU relays have arrived */
     bool reads[TD_GPU_FRAGMENTS]; /* kernels of this GPU may follow that GPU's pointers */
 } td_gpu_mailbox;
 
@@ -28,10 +28,10 @@ typedef struct td_gpu_relay {
     td_stream *stream;
 } td_gpu_relay;
 
-/* Boxes that GPUs in between have carried into an owner's inbox. */
+/* Boxes that relays have copied into an owner's inbox. */
 typedef struct td_gpu_carried {
     bool all;                    /* those of all GPUs whose memory the owner cannot read */
-    uint32_t by;                 /* the GPUs in between, a bit each */
+    uint32_t by;                 /* the relays, a bit each */
     uint32_t count;
     uint64_t entries;
     td_gpu_box box[TD_GPU_FRAGMENTS];
@@ -40,12 +40,12 @@ typedef struct td_gpu_carried {
 typedef struct td_gpu_exchange {
     int count;                   /* GPUs */
     bool linked[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: by a link, or by one memory */
-    double rate[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: bytes per second of a copy; 0: there is no way */
-    int relay_of[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: the GPU in between, from 1 on; 0: none */
+    double rate[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: bytes per second of a copy; 0: no route */
+    int relay_of[TD_GPU_FRAGMENTS][TD_GPU_FRAGMENTS]; /* [from][to]: the relay, from 1 on; 0: none */
     td_gpu_relay relay[TD_GPU_FRAGMENTS];
     td_stream *lane[TD_GPU_FRAGMENTS][TD_GPU_LANES]; /* [to]; opened when they are first used */
     td_gpu_carried carried[TD_GPU_FRAGMENTS]; /* of this iteration, by owner */
-    uint64_t relayed;            /* bytes copied through GPUs in between since the counters were cleared */
+    uint64_t relayed;            /* bytes copied through relays since the counters were cleared */
     td_gpu_mailbox box[TD_GPU_FRAGMENTS];
     size_t entry_bytes;          /* of a value */
     uint64_t messages, bytes;    /* sent since the counters were cleared */

@@ -129,7 +129,7 @@ static td_status follow(td_stream *stream, td_stream *other)
     return status;
 }
 
-/* Piece by piece, on a stream of the GPU in between. */
+/* Piece by piece, on a stream of the relay. */
 static td_status relay(td_gpu_exchange *exchange, int by, int to, char *target, int from, const char *source,
                        uint64_t bytes)
 {

@@ -5,13 +5,13 @@
 
 #include "gpu/exchange.h"
 
-enum { TD_GPU_RELAY_BYTES = 1 << 20 }; /* of the buffer of a GPU in between */
+enum { TD_GPU_RELAY_BYTES = 1 << 20 }; /* of a relay's buffer */
 
 /* Rates of the copies between all GPUs, as their links say or, where they do not, as measured. A measurement takes so many
  * bytes of each GPU's memory, at most 32 MiB, and leaves nothing there. */
 td_status td_gpu_measure_links(td_gpu_exchange *exchange, const uint64_t *bytes);
 
-/* Declares the buffer of a GPU that may be in between. */
+/* Declares the buffer of a GPU that may relay. */
 td_status td_gpu_routes_declare(td_gpu_exchange *exchange, int gpu, td_gpu_job *job); /* its job, or one that measures */
 
 /* Chooses the routes. */
@@ -29,7 +29,7 @@ typedef struct td_gpu_range {
 } td_gpu_range;
 
 /* Queues copies of the owners' ranges to all other GPUs, array[i] of GPU i, over all links at the same time. GPUs without a
- * link take a range from the GPU in between, once that has it. All streams must wait for each other before
+ * link take a range from the relay, once it has arrived there. All streams must wait for each other before
  * (td_stream_wait); afterwards each waits for the copies into its own GPU. Adds the bytes to exchange->bytes. */
 td_status td_gpu_spread(td_gpu_exchange *exchange, char *const *array, const td_gpu_range *ranges, int count);
 

@@ -156,7 +156,9 @@ static __device__ __forceinline__ void td_lower(uint64_t *word, uint64_t value)
 {
     atomicMin((unsigned long long *)word, (unsigned long long)value);
 }
-#define TD_LOAD(word) (*(const volatile __typeof__(*(word)) *)(word))
+/* The cast makes a value of it: an lvalue in a choice between memory and a kernel's parameter lets nvcc choose between
+ * their addresses, and a parameter has none. */
+#define TD_LOAD(word) ((__typeof__(*(word)))*(const volatile __typeof__(*(word)) *)(word))
 #define TD_LOAD_LAZY(word) __ldca(word)
 #define TD_STORE(word, value) (*(volatile __typeof__(*(word)) *)(word) = (value))
 #define TD_SWAP_IF(word, old, fresh) (atomicCAS((word), (old), (fresh)) == (old))

@@ -110,22 +110,25 @@ static void put_axis(FILE *out, const td_page_run *run)
     fprintf(out, "<span>%s</span></div>", td_figure_count(text, run->rows[run->row_count - 1].number));
 }
 
-static void begin_figure(FILE *out, const char *name, const char *title)
+/* `most` is the figure at the top edge, the same for all runs; NULL: none. */
+static void begin_figure(FILE *out, const char *name, const char *title, const char *most)
 {
-    fprintf(out, "<figure data-chart=\"%s\"><figcaption>%s</figcaption><div class=\"plot\">", name, title);
+    fprintf(out, "<figure data-chart=\"%s\"><figcaption>%s", name, title);
+    if (most != NULL) fprintf(out, " <span class=\"most\">top: %s</span>", most);
+    fputs("</figcaption><div class=\"plot\">", out);
 }
 
 static void put_chart(FILE *out, const td_page_run *run, const td_page_groups *groups, const chart *of, int directions)
 {
     char text[TD_FIGURE_TEXT];
-    begin_figure(out, of->name, of->title);
+    begin_figure(out, of->name, of->title, of->figure(text, of->most));
     fputs("<svg viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"", out);
     put_description(out, run, groups, of);
     fputs("\"><path class=\"grid\" d=\"M0 0H1000M0 50H1000M0 100H1000\"/>", out);
     put_scale(out, groups, of, directions, false);
     put_scale(out, groups, of, directions, true);
     fputs("<path class=\"cursor\" d=\"M-9 0V100\"/></svg>", out);
-    fprintf(out, "<span class=\"most\">%s</span></div>", of->figure(text, of->most));
+    fputs("</div>", out);
     put_axis(out, run);
     fputs("</figure>\n", out);
 }
@@ -179,7 +182,20 @@ static void put_band(FILE *out, const td_page_run *run, const td_page_groups *gr
     fputs("<path class=\"cursor\" d=\"M-9 0V100\"/></svg></div>", out);
 }
 
-static void put_state_row(FILE *out, const td_page_run *run, const td_page_groups *groups, int device)
+/* Of all devices of a run; states that never occur have no column. */
+typedef struct states {
+    double seconds[TD_PAGE_STATES];
+} states;
+
+static states all_states(const td_page_run *run, const td_page_groups *groups)
+{
+    states all = {{0}};
+    for (int d = 0; d < run->device_count; d++) sum_states(run, groups, d, all.seconds);
+    return all;
+}
+
+static void put_state_row(FILE *out, const td_page_run *run, const td_page_groups *groups, int device,
+                          const states *all)
 {
     static const char *const keys[TD_PAGE_STATES] = {"compute", "both", "copy", "idle", "undivided"};
     double seconds[TD_PAGE_STATES] = {0};
@@ -189,7 +205,8 @@ static void put_state_row(FILE *out, const td_page_run *run, const td_page_group
     fputs("\"><th scope=\"row\">", out);
     td_html_text(out, run->devices[device].name);
     fputs("</th>", out);
-    for (int s = 0; s < TD_PAGE_STATES; s++) td_html_cell(out, keys[s], td_figure_seconds, seconds[s]);
+    for (int s = 0; s < TD_PAGE_STATES; s++)
+        if (all->seconds[s] > 0) td_html_cell(out, keys[s], td_figure_seconds, seconds[s]);
     fputs("</tr>", out);
 }
 
@@ -197,17 +214,19 @@ static void put_state_table(FILE *out, const td_page_run *run, const td_page_gro
 {
     fputs("<div class=\"wide\"><table class=\"states\"><caption>Seconds of the iterations, by device</caption>"
           "<thead><tr><th scope=\"col\">device</th>", out);
+    states all = all_states(run, groups);
     for (int s = 0; s < TD_PAGE_STATES; s++)
-        fprintf(out, "<th scope=\"col\"><span class=\"key s%d\"></span>%s</th>", s, state_names[s]);
+        if (all.seconds[s] > 0)
+            fprintf(out, "<th scope=\"col\"><span class=\"key s%d\"></span>%s</th>", s, state_names[s]);
     fputs("</tr></thead><tbody>", out);
-    for (int d = 0; d < run->device_count; d++) put_state_row(out, run, groups, d);
+    for (int d = 0; d < run->device_count; d++) put_state_row(out, run, groups, d, &all);
     fputs("</tbody></table></div>", out);
 }
 
 static void put_timeline(FILE *out, const td_page_run *run, const td_page_groups *groups, double all)
 {
     char text[TD_FIGURE_TEXT];
-    begin_figure(out, "timeline", "Where the time went, by device");
+    begin_figure(out, "timeline", "Where the time went, by device", NULL);
     for (int d = 0; d < run->device_count; d++) put_band(out, run, groups, d, all);
     fprintf(out, "</div><div class=\"axis\"><span>0</span><span>%s</span></div></figure>\n",
             td_figure_seconds(text, all));
@@ -238,7 +257,7 @@ void td_page_charts(FILE *out, const td_page_run *run, const td_page_groups *gro
         {"frontier", "Active vertices (the frontier)", "vertices", frontier, frontier_mean, NULL, td_figure_count,
          scales->frontier},
         {"edges", "Edges processed", "edges", edges_most, edges_mean, NULL, td_figure_count, scales->edges},
-        {"moved", "Bytes moved over links and from disk; useful ones inside", "bytes", moved, NULL,
+        {"moved", run->knows_useful ? "Bytes moved, the useful part shaded" : "Bytes moved", "bytes", moved, NULL,
          run->knows_useful ? useful : NULL, td_figure_bytes, scales->moved},
     };
     if (groups->count == 0) {
@@ -246,8 +265,10 @@ void td_page_charts(FILE *out, const td_page_run *run, const td_page_groups *gro
         return;
     }
     note_groups(out, run, groups);
+    fputs("<div class=\"grid\">\n", out);
     for (int i = 0; i < 3; i++)
         if (i < 2 || scales->moved > 0) put_chart(out, run, groups, &charts[i], directions->count);
+    fputs("</div>\n", out);
     if (run->device_count > 0) put_timeline(out, run, groups, scales->seconds);
 }
 

@@ -46,6 +46,17 @@ char *td_figure_count(char text[TD_FIGURE_TEXT], double value)
     return text;
 }
 
+char *td_figure_short(char text[TD_FIGURE_TEXT], double value)
+{
+    static const struct { double unit; const char *name; } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (value < units[i].unit) continue;
+        snprintf(text, TD_FIGURE_TEXT, "%.4g %s", value / units[i].unit, units[i].name);
+        return text;
+    }
+    return td_figure_rate(text, value);
+}
+
 char *td_figure_rate(char text[TD_FIGURE_TEXT], double value) { return td_figure_count(text, floor(value + 0.5)); }
 
 char *td_figure_bytes(char text[TD_FIGURE_TEXT], double value)

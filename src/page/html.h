@@ -13,6 +13,7 @@ void td_html_number(FILE *out, double number);     /* the fewest digits that rea
 enum { TD_FIGURE_TEXT = 48 };
 typedef char *(*td_figure_fn)(char text[TD_FIGURE_TEXT], double value);
 char *td_figure_count(char text[TD_FIGURE_TEXT], double value);   /* 12,345 */
+char *td_figure_short(char text[TD_FIGURE_TEXT], double value);   /* 1.23 M */
 char *td_figure_rate(char text[TD_FIGURE_TEXT], double value);    /* the nearest count */
 char *td_figure_bytes(char text[TD_FIGURE_TEXT], double value);   /* 1.5 GiB */
 char *td_figure_seconds(char text[TD_FIGURE_TEXT], double value); /* 12.3 ms */
@@ -28,6 +29,9 @@ typedef struct td_page_scales {
 void td_page_charts(FILE *out, const td_page_run *run, const td_page_groups *groups, const td_page_scales *scales,
                     const td_page_directions *directions);
 void td_page_legend(FILE *out, const td_page_directions *directions);
+
+/* What all runs have in common, above the column of each. */
+void td_page_summary(FILE *out, const td_page_run *runs, int count);
 
 extern const char td_page_style[], td_page_script[], td_page_script_digest[];
 

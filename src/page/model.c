@@ -249,10 +249,13 @@ static td_status take_predicted(td_page_run *run, taker *from)
 {
     taker predicted = inner(from, "predicted", "predicted.");
     run->expected = seconds(&predicted, "seconds");
+    run->expected_start = seconds(&predicted, "start");
     run->expected_load = seconds(&predicted, "load");
     run->expected_open = seconds(&predicted, "open");
+    run->expected_plan = seconds(&predicted, "plan");
     run->expected_prepare = seconds(&predicted, "prepare");
     run->expected_processing = seconds(&predicted, "processing");
+    run->expected_finish = seconds(&predicted, "finish");
     return predicted.status;
 }
 

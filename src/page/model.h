@@ -48,7 +48,8 @@ typedef struct td_page_run {
     double run_peak, load_peak, disk_bytes;
     double start, load, open, plan, prepare, reorder, earlier, finish, verify, write; /* seconds; NAN: not stated */
     double wall, wall_report, wall_close; /* the same */
-    double expected, expected_load, expected_open, expected_prepare, expected_processing; /* by the planner; the same */
+    double expected, expected_start, expected_load, expected_open, expected_plan, expected_prepare, expected_processing,
+        expected_finish;                  /* by the planner; the same */
     bool emulated;                        /* one of its GPUs is: clocks differ */
     bool knows_useful;
     td_page_measure measure;

@@ -51,105 +51,10 @@ static void put_head(const page *self)
     put_title(self);
     put(self, "</title>\n<style>");
     put(self, td_page_style);
-    put(self, "</style>\n</head>\n<body>\n<header><h1>");
+    put(self, "</style>\n</head>\n<body>\n<header><h1><span>Tandem</span> ");
     put_title(self);
     put(self, "</h1><button id=\"scale\" type=\"button\" aria-pressed=\"false\">Logarithmic scale</button></header>\n"
               "<main>\n");
-}
-
-/* The table of all runs. */
-
-typedef struct line {
-    const char *key, *label;
-    td_figure_fn figure; /* NULL: a text */
-    size_t offset;
-    bool of_graph;       /* missing where the report does not describe the graph */
-} line;
-
-#define TEXT(key, label, field) {key, label, NULL, offsetof(td_page_run, field), false}
-#define FIGURE(key, label, kind, field) {key, label, td_figure_##kind, offsetof(td_page_run, field), false}
-#define GRAPH(key, label, field) {key, label, td_figure_count, offsetof(td_page_run, field), true}
-static const line lines[] = {
-    TEXT("program", "program", program), TEXT("engine", "engine", engine), TEXT("mode", "mode", mode),
-    TEXT("input", "graph", input), GRAPH("vertices", "vertices", vertices), GRAPH("edges", "edges", edges),
-    FIGURE("iterations", "iterations", count, iterations), FIGURE("seconds", "processing", seconds, seconds),
-    FIGURE("edges_processed", "edges processed", count, edges_processed),
-    FIGURE("edges_per_second", "edges a second", rate, edges_per_second),
-    FIGURE("start", "starting", seconds, start), FIGURE("load", "loading", seconds, load),
-    FIGURE("open", "opening GPUs", seconds, open), FIGURE("plan", "planning", seconds, plan),
-    FIGURE("prepare", "preparing", seconds, prepare), FIGURE("reorder", "of that, renumbering", seconds, reorder),
-    FIGURE("earlier", "earlier repetitions", seconds, earlier), FIGURE("finish", "finishing", seconds, finish),
-    FIGURE("verify", "verifying", seconds, verify), FIGURE("write", "writing results", seconds, write),
-    FIGURE("wall_report", "making the report", seconds, wall_report),
-    FIGURE("wall_close", "freeing memory", seconds, wall_close), FIGURE("wall", "wall clock", seconds, wall),
-    FIGURE("expected", "expected: wall clock", seconds, expected),
-    FIGURE("expected_load", "expected: loading", seconds, expected_load),
-    FIGURE("expected_open", "expected: opening GPUs", seconds, expected_open),
-    FIGURE("expected_prepare", "expected: preparing", seconds, expected_prepare),
-    FIGURE("expected_processing", "expected: processing", seconds, expected_processing),
-    FIGURE("threads", "threads", count, threads),
-    TEXT("verified", "verified", verified), TEXT("digest", "digest of the result", digest),
-};
-enum { LINES = sizeof lines / sizeof *lines };
-
-static const char *text_of(const td_page_run *run, const line *of)
-{
-    return *(const char *const *)((const char *)run + of->offset);
-}
-
-static double figure_of(const td_page_run *run, const line *of)
-{
-    return *(const double *)((const char *)run + of->offset);
-}
-
-/* Whether a line says anything of any run. */
-static bool line_counts(const page *self, const line *of)
-{
-    for (int i = 0; i < self->count; i++)
-        if (of->figure == NULL ? text_of(&self->run[i], of) != NULL : figure_of(&self->run[i], of) > 0) return true;
-    return false;
-}
-
-static void put_line(const page *self, const line *of)
-{
-    fprintf(self->out, "<tr><th scope=\"row\">%s</th>", of->label);
-    for (int i = 0; i < self->count; i++) {
-        const td_page_run *run = &self->run[i];
-        if (of->figure == NULL) {
-            fprintf(self->out, "<td data-key=\"%s\"><bdi>", of->key);
-            put_text(self, text_of(run, of));
-            put(self, "</bdi></td>");
-        } else if ((of->of_graph && !run->has_graph) || isnan(figure_of(run, of))) put(self, "<td>–</td>");
-        else td_html_cell(self->out, of->key, of->figure, figure_of(run, of));
-    }
-    put(self, "</tr>\n");
-}
-
-static void put_ratios(const page *self)
-{
-    double first = self->run[0].seconds;
-    if (self->count == 1 || first <= 0) return;
-    put(self, "<tr><th scope=\"row\">processing, over the first run's</th>");
-    for (int i = 0; i < self->count; i++)
-        td_html_cell(self->out, "ratio", td_figure_real, self->run[i].seconds / first);
-    put(self, "</tr>\n");
-}
-
-static void put_summary(const page *self)
-{
-    put(self, "<section aria-label=\"summary\"><div class=\"wide\"><table class=\"summary\"><caption>");
-    put(self, self->count > 1 ? "The runs" : "The run");
-    put(self, "</caption><thead><tr><th scope=\"col\">report</th>");
-    for (int i = 0; i < self->count; i++) {
-        put(self, "<th scope=\"col\"><bdi>");
-        put_text(self, self->run[i].name);
-        put(self, "</bdi></th>");
-    }
-    put(self, "</tr></thead><tbody>\n");
-    for (int i = 0; i < LINES; i++)
-        if (line_counts(self, &lines[i])) put_line(self, &lines[i]);
-    put_ratios(self);
-    put(self, "</tbody></table></div></section>\n");
 }
 
 /* A run's plan, memory and devices. */
@@ -208,8 +113,9 @@ static const td_page_device *host_of(const td_page_run *run)
 static void put_memory(const page *self, const td_page_run *run)
 {
     const td_page_device *host = host_of(run);
-    put(self, "<section class=\"memory\"><h3>Memory</h3><div class=\"wide\"><table><caption>Promised by the plan and "
-              "taken at the peak</caption><thead><tr><th scope=\"col\">tier</th><th scope=\"col\">promised</th>"
+    put(self, "<section class=\"memory\"><h3>Memory</h3><div class=\"wide\"><table><caption>"
+              "<span class=\"key promised\"></span>promised by the plan and <span class=\"key taken\"></span>taken at "
+              "the peak</caption><thead><tr><th scope=\"col\">tier</th><th scope=\"col\">promised</th>"
               "<th scope=\"col\">taken</th><th scope=\"col\">free before</th><th></th></tr></thead><tbody>\n");
     if (host != NULL) put_tier(self, "host", host->graph, host->program, host->peak, host->free);
     else put_tier(self, "host", run->graph_bytes, run->program_bytes, run->run_peak, run->free_bytes);
@@ -225,13 +131,39 @@ static void put_memory(const page *self, const td_page_run *run)
     put(self, "</tbody></table></div></section>\n");
 }
 
+/* A run that does not measure how long a device was at work does not state a time of 0. */
+static char *busy_figure(char text[TD_FIGURE_TEXT], double seconds)
+{
+    if (seconds > 0) return td_figure_seconds(text, seconds);
+    snprintf(text, TD_FIGURE_TEXT, "not measured");
+    return text;
+}
+
+static double most_edges(const td_page_run *run)
+{
+    double most = 0;
+    for (int i = 0; i < run->device_count; i++) most = fmax(most, run->devices[i].edges);
+    return most;
+}
+
+/* How evenly several devices divided the edges. */
+static void put_share(const page *self, const td_page_run *run, const td_page_device *device)
+{
+    double most = most_edges(run);
+    if (run->device_count < 2 || most <= 0) return;
+    fprintf(self->out, "<td class=\"bars\" aria-hidden=\"true\"><i class=\"promised\" style=\"width:%.4g%%\"></i></td>",
+            device->edges / most * 100);
+}
+
 static void put_devices(const page *self, const td_page_run *run)
 {
     if (run->device_count == 0) return;
     put(self, "<section class=\"devices\"><h3>Devices</h3><div class=\"wide\"><table><caption>What each device did"
               "</caption><thead><tr><th scope=\"col\">device</th><th scope=\"col\">busy</th>"
               "<th scope=\"col\">edges</th><th scope=\"col\">bytes in</th><th scope=\"col\">bytes out</th>"
-              "<th scope=\"col\">launches</th></tr></thead><tbody>\n");
+              "<th scope=\"col\">launches</th>");
+    if (run->device_count > 1 && most_edges(run) > 0) put(self, "<th scope=\"col\">share</th>");
+    put(self, "</tr></thead><tbody>\n");
     for (int i = 0; i < run->device_count; i++) {
         const td_page_device *device = &run->devices[i];
         put(self, "<tr data-device=\"");
@@ -239,11 +171,12 @@ static void put_devices(const page *self, const td_page_run *run)
         put(self, "\"><th scope=\"row\">");
         put_text(self, device->name);
         put(self, "</th>");
-        td_html_cell(self->out, "busy_seconds", td_figure_seconds, device->busy);
+        td_html_cell(self->out, "busy_seconds", device->edges > 0 ? busy_figure : td_figure_seconds, device->busy);
         td_html_cell(self->out, "edges", td_figure_count, device->edges);
         td_html_cell(self->out, "bytes_in", td_figure_bytes, device->in);
         td_html_cell(self->out, "bytes_out", td_figure_bytes, device->out);
         td_html_cell(self->out, "launches", td_figure_count, device->launches);
+        put_share(self, run, device);
         put(self, "</tr>\n");
     }
     put(self, "</tbody></table></div></section>\n");
@@ -277,16 +210,26 @@ static void put_group(const page *self, const td_page_run *run, const td_page_gr
     put(self, "</tr>\n");
 }
 
+/* The choice of a column, above the charts that it moves through. */
+static void put_choice(const page *self, int index)
+{
+    const td_page_groups *groups = &self->groups[index];
+    if (groups->count == 0) return;
+    fprintf(self->out, "<p class=\"pick\"><label>%s <input type=\"range\" min=\"0\" max=\"%" PRIu32 "\" "
+            "value=\"0\"></label> <output aria-live=\"polite\"></output></p>\n",
+            groups->size > 1 ? "Iterations" : "Iteration", groups->count - 1);
+}
+
 static void put_columns(const page *self, int index)
 {
     const td_page_run *run = &self->run[index];
     const td_page_groups *groups = &self->groups[index];
     if (groups->count == 0) return;
-    fprintf(self->out, "<p class=\"pick\"><label>Column <input type=\"range\" min=\"0\" max=\"%" PRIu32 "\" "
-            "value=\"0\"></label> <output aria-live=\"polite\"></output></p>\n<details><summary>All %" PRIu32
-            " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><thead><tr>"
+    fprintf(self->out, "<details class=\"columns\"><summary>All %" PRIu32
+            " columns as a table</summary><div class=\"wide\"><table class=\"rows\"><caption>Figures of every column"
+            "</caption><thead><tr>"
             "<th scope=\"col\">%s</th><th scope=\"col\">direction</th><th scope=\"col\">%s</th>"
-            "<th scope=\"col\">edges</th><th scope=\"col\">time</th>", groups->count - 1, groups->count,
+            "<th scope=\"col\">edges</th><th scope=\"col\">time</th>", groups->count,
             groups->size > 1 ? "iterations" : "iteration",
             groups->size > 1 ? "most active vertices" : "active vertices");
     if (self->scales.moved > 0) put(self, "<th scope=\"col\">moved</th>");
@@ -302,7 +245,7 @@ static void put_sums(const page *self, const td_page_run *run, const td_page_gro
     char text[TD_FIGURE_TEXT];
     for (uint32_t i = 0; i < groups->count; i++) moved += groups->of[i].moved, useful += groups->of[i].useful;
     if (moved <= 0) return;
-    put(self, "<table class=\"sums\"><caption>Bytes over links and from disk</caption><tbody><tr>"
+    put(self, "<section class=\"sums\"><h3>Bytes</h3><table><caption>Over links and from disk</caption><tbody><tr>"
               "<th scope=\"row\">moved</th>");
     td_html_cell(self->out, "moved_in_all", td_figure_bytes, moved);
     put(self, "</tr>");
@@ -312,7 +255,9 @@ static void put_sums(const page *self, const td_page_run *run, const td_page_gro
         fprintf(self->out, "</tr><tr><th scope=\"row\">useful over moved</th><td>%s</td></tr>",
                 td_figure_real(text, useful / moved));
     }
-    put(self, "</tbody></table>\n");
+    put(self, "</tbody></table>");
+    if (useful > moved) put(self, "<p class=\"note\">Useful bytes are those of edges as stored; packed and compressed edges take fewer on the way.</p>");
+    put(self, "</section>\n");
 }
 
 static void put_run(const page *self, int index)
@@ -324,19 +269,21 @@ static void put_run(const page *self, int index)
     put_plan(self, run);
     put(self, "<section class=\"charts\"><h3>Iterations</h3>\n");
     td_page_legend(self->out, &self->directions);
+    put_choice(self, index);
     td_page_charts(self->out, run, &self->groups[index], &self->scales, &self->directions);
     put_columns(self, index);
-    put_sums(self, run, &self->groups[index]);
     put(self, "</section>\n");
+    put(self, "<div class=\"facts\">\n");
     put_devices(self, run);
     put_memory(self, run);
-    put(self, "</article>\n");
+    put_sums(self, run, &self->groups[index]);
+    put(self, "</div>\n</article>\n");
 }
 
 static void put_page(const page *self)
 {
     put_head(self);
-    put_summary(self);
+    td_page_summary(self->out, self->run, self->count);
     put(self, "<div class=\"runs\">\n");
     for (int i = 0; i < self->count; i++) put_run(self, i);
     put(self, "</div>\n</main>\n<footer>Written by Tandem ");

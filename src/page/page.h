@@ -1,6 +1,7 @@
 /* A page about runs, from their JSON reports: one HTML file with inline SVG that loads nothing.
  *
- *     texts --model.c--> runs (checked) --group.c--> at most some hundred columns per run --charts.c, page.c--> HTML
+ *     texts --model.c--> runs (checked) --group.c--> at most some hundred columns per run --charts.c, summary.c,
+ *     page.c--> HTML
  *
  * A report may come from anywhere, so that every text is escaped, and a page may run one script alone, whose digest it
  * names. */

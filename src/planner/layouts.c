@@ -42,7 +42,8 @@ td_status td_plan_check_layout(const td_plan *plan)
     td_past like = {.build_id = graph->build_id, .machine = td_rates_machine(td_pool_threads(options->pool)),
                     .how = td_question_how(options)};
     td_case of = {.program = plan->program, .graph = graph, .options = options, .rates = &rates};
-    td_layout_costs costs = {.bytes = td_case_edges(&of) * sizeof(uint32_t)};
+    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights); /* the weights that the program uses */
+    td_layout_costs costs = {.bytes = td_case_edges(&of) * (double)edge};
     if (plan->emulated_bytes > 0 || !td_history_wants(graph->edges))
         return td_fail(TD_NOT_FOUND, "there is no history of such runs");
     snprintf(like.program, sizeof like.program, "%s", plan->program->info->name);

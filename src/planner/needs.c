@@ -4,6 +4,7 @@
 #include "engine/hybrid/hybrid.h"
 #include "engine/resident/resident.h"
 #include "run/precision.h"
+#include "store/ranks.h"
 
 static td_status check(const td_program *program, const td_graph *graph)
 {
@@ -31,10 +32,13 @@ td_status td_needs_find(td_run_needs *out, const td_program *program, const td_g
     TD_CHECK(td_cpu_bytes(program, graph, &options, &out->memory));
     TD_CHECK(td_resident_count_bytes(program, graph, &options, &gpu));
     TD_CHECK(td_hybrid_count_bytes(program, graph, file, &options, quarter, &disk));
+    bool ranks = td_run_ranks(program, graph->weights);
+    if (ranks) out->memory += td_ranks_peak_bytes(graph, td_ranks_most(graph));
     out->memory += loaded + td_run_input_bytes(program, graph, &options);
     out->gpu = gpu.graph + gpu.program;
-    out->disk_least = disk.least;
     out->disk_memory = quarter;
+    if (ranks) return TD_OK;
+    out->disk_least = disk.least;
     out->disk_bytes = disk.later;
     return TD_OK;
 }

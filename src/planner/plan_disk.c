@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "run/checkpoint.h"
 #include "run/precision.h"
+#include "store/ranks.h"
 #include "engine/hybrid/gpu.h"
 
 #include <stdio.h>
@@ -32,6 +33,13 @@ td_status td_plan_check_file(const char *path, const td_program *program, const 
     return build->attach_weights ? TD_OK : td_run_check_facts(program, &facts);
 }
 
+/* Of weights that the run replaces by ranks. */
+static uint64_t ranks_bytes(const td_program *program, const td_graph *graph)
+{
+    if (!td_run_ranks(program, graph->weights)) return 0;
+    return td_ranks_peak_bytes(graph, td_ranks_most(graph));
+}
+
 td_status td_plan_on_disk(const char *path, const char *engine, const td_program *program,
                           const td_run_options *options, bool *on_disk)
 {
@@ -39,9 +47,14 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     uint64_t program_bytes;
     *on_disk = false;
     const td_engine *wanted = engine != NULL ? td_engine_named(engine) : NULL; /* NULL: not named */
-    if (wanted != NULL && !wanted->takes_disk) return TD_OK;
+    bool possible = wanted == NULL || wanted->takes_disk;
     TD_CHECK(td_packed_open(&packed, path));
     const td_packed_info *file = td_packed_describe(packed);
+    bool ranks = td_run_ranks(program, file->weights);
+    if (!possible && !ranks) {
+        td_packed_close(packed);
+        return TD_OK;
+    }
     static uint64_t ids; /* a non-NULL pointer stands for existing ids */
     bool unweighted = file->pattern_symmetric && program->info->weights == TD_WEIGHTS_UNUSED;
     td_graph shape = {.vertices = file->vertices, .edges = file->edges, .symmetric = file->symmetric || unweighted,
@@ -53,9 +66,12 @@ td_status td_plan_on_disk(const char *path, const char *engine, const td_program
     bool asked = td_hybrid_use_of(options->settings) >= TD_USE_GPU;
     uint64_t slot = td_hybrid_page_edges(program, &shape, options, false, true, UINT64_MAX);
     uint64_t gpu = asked ? td_hybrid_gpu_host_bytes(program, &shape, options, slot, false) : 0;
-    uint64_t besides = td_run_input_bytes(program, &shape, options) + td_checkpoint_bytes(program, &shape, options);
-    if (status == TD_OK) *on_disk = td_packed_graph_bytes(file) + program_bytes + besides + gpu > memory_allowed();
+    uint64_t besides = td_run_input_bytes(program, &shape, options) + td_checkpoint_bytes(program, &shape, options) +
+                       ranks_bytes(program, &shape);
+    bool large = status == TD_OK && td_packed_graph_bytes(file) + program_bytes + besides + gpu > memory_allowed();
     td_packed_close(packed);
+    if (large && ranks) return td_plan_too_large(path, engine, program, options);
+    *on_disk = large;
     return status;
 }
 
@@ -119,18 +135,20 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     td_packed_info file = td_packed_plan(graph);
     td_graph_facts facts = td_graph_facts_of(graph);
     const td_graph *seen = td_graph_seen_by(program, graph);
+    uint64_t ranks = ranks_bytes(program, seen);
     bool counted = emulates(engine, options) && emulated_bytes(engine, program, graph, options, &running) == TD_OK;
     td_status status = td_program_for(&program, program, &facts, options);
     if (status == TD_OK && !counted) status = td_cpu_bytes(program, seen, options, &running);
     if (!counted) running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
     if (status == TD_OK) status = td_hybrid_count_bytes(program, seen, &file, options, memory_allowed(), &disk);
+    running += ranks;
     td_graph_destroy(graph);
     TD_CHECK(status);
     uint64_t loading = td_packed_load_bytes(&file, options->pool);
     uint64_t more = (running > loading ? running : loading) / 16 * 17;
     td_refusal refusal = td_memory_refusal(td_packed_graph_bytes(&file) + more + (64 << 10) + TD_PROCESS_BYTES);
     td_format_least(least, refusal.needed);
-    bool fits = disk.least <= td_memory().limit;
+    bool fits = disk.least <= td_memory().limit && ranks == 0; /* which are made in memory */
     return td_refuse(&refusal, "%s on %s needs at least {memory} %s (with its edges in memory%s, estimated); %s "
                      "given%s%s%s", program->info->name, path, least,
                      !emulates(engine, options) ? "" : counted ? " and an emulated GPU's memory"

@@ -4,6 +4,7 @@
 #include "planner/choose.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -421,11 +422,14 @@ static void begin_event(td_json *json, const char *name, const char *phase, uint
     td_json_u64(json, "tid", track);
 }
 
+/* Slices begin and end at whole nanoseconds: viewers drop a slice that overlaps the one before it, be it by the rounding
+ * of its end. */
 static void open_event(td_json *json, const char *name, uint64_t track, double start_us, double us)
 {
+    double begin = round(fmax(start_us, 0) * 1e3), end = floor((start_us + us) * 1e3 + 1e-3);
     begin_event(json, name, "X", track);
-    td_json_real(json, "ts", start_us > 0 ? start_us : 0);
-    td_json_real(json, "dur", us > 0 ? us : 0);
+    td_json_real(json, "ts", begin / 1000);
+    td_json_real(json, "dur", fmax(end - begin, 0) / 1000);
     td_json_object(json, "args");
 }
 

@@ -24,14 +24,20 @@ const td_graph *td_graph_seen_by(const td_program *program, const td_graph *grap
     return program->info->weights == TD_WEIGHTS_UNUSED ? td_graph_without_weights(graph) : graph;
 }
 
+bool td_run_ranks(const td_program *program, td_weight_kind weights)
+{
+    const td_program_info *info = program->info;
+    bool ordered = info->kind == TD_KIND_SWEEP && info->weights != TD_WEIGHTS_UNUSED;
+    return ordered && weights == TD_WEIGHT_F64;
+}
+
 td_status td_graph_for(const td_graph **out, const td_program *program, const td_graph *graph,
                        const td_run_options *options)
 {
     const td_program_info *info = program->info;
     double numbers[TD_PARAMETERS] = {0};
     *out = td_graph_seen_by(program, graph);
-    bool ordered = info->kind == TD_KIND_SWEEP && info->weights != TD_WEIGHTS_UNUSED; /* by keys with 32 bits of weight */
-    if (ordered && graph->weights == TD_WEIGHT_F64) return td_graph_ranked(graph, options->pool, out);
+    if (td_run_ranks(program, graph->weights)) return td_graph_ranked(graph, options->pool, out);
     if (info->forward_choice == 0) return TD_OK;
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, numbers, NULL));
     if (numbers[info->forward_choice - 1] != TD_VIEW_NEIGHBOURS) return TD_OK;

@@ -271,6 +271,10 @@ typedef struct td_run {
 /* The graph as the program sees it: without weights if it uses none. Runs and plans use this one. */
 const td_graph *td_graph_seen_by(const td_program *program, const td_graph *graph);
 /* The same with the parameters of the request: kcore.degree=neighbours has a graph of its own. */
+/* Whether the program's runs replace weights of this kind by ranks (store/ranks.h): it orders edges by keys that have 32
+ * bits for a weight. The graph has to be in memory. */
+bool td_run_ranks(const td_program *program, td_weight_kind weights);
+
 td_status td_graph_for(const td_graph **out, const td_program *program, const td_graph *graph,
                        const td_run_options *options);
 

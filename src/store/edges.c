@@ -77,6 +77,7 @@ static td_status chunk_at(td_edge_list *list, uint64_t index, td_edge_chunk **ou
         if (list->idle_count > 0) *list->chunks[index] = list->idle[--list->idle_count];
     }
     list->chunks[index]->table = list->table;
+    list->chunks[index]->chosen = list->unweighted || list->floats;
     *out = list->chunks[index];
     return TD_OK;
 }
@@ -210,7 +211,7 @@ void td_edges_tell_rounding(const td_edge_list *list, bool rounded, bool inexact
     if (inexact)
         td_warn("%s: integer weights beyond 2^24 = 16777216 are rounded to 32-bit floats, because other weights are real",
                 name);
-    else if (rounded)
+    else if (rounded && !list->floats)
         td_info("%s: weights are kept as 32-bit floats; some were rounded, by up to 6e-8 of themselves ({weights} f64 "
                 "keeps 64 bits)", name);
 }

@@ -30,6 +30,7 @@ typedef struct td_edge_chunk {
     bool real;         /* the weights are floats */
     bool fraction;     /* some weight was written as a real number */
     bool rounded;      /* some of those is no float */
+    bool chosen;       /* the request says what becomes of the weights: messages do not advise another kind */
     uint64_t inexact;  /* 1 + position of an integer that a float cannot hold, or 0 */
 } td_edge_chunk;
 

@@ -84,6 +84,20 @@ static td_status find_distinct(ranking *self, const td_graph *graph, td_pool *po
     return TD_RESIZE(&self->words, self->distinct + 1, "distinct weights");
 }
 
+uint64_t td_ranks_bytes(const td_graph *graph, uint64_t distinct)
+{
+    bool two = !graph->symmetric && graph->in.offsets != NULL;
+    return graph->edges * sizeof(uint32_t) * (two ? 2 : 1) + distinct * sizeof(double);
+}
+
+uint64_t td_ranks_peak_bytes(const td_graph *graph, uint64_t distinct)
+{
+    uint64_t sorting = graph->edges * sizeof(uint64_t), ranks = td_ranks_bytes(graph, distinct);
+    return sorting > ranks ? sorting : ranks;
+}
+
+uint64_t td_ranks_most(const td_graph *graph) { return graph->symmetric ? graph->edges / 2 : graph->edges; }
+
 static td_status rank(const td_graph *graph, td_pool *pool, td_graph **out)
 {
     td_status status = TD_OK;

@@ -10,4 +10,11 @@
  * `ranks_of`. Built when it is first asked for; it lives as long as the graph. */
 td_status td_graph_ranked(const td_graph *graph, td_pool *pool, const td_graph **out);
 
+/* Bytes beside those of the graph: of the ranks, if there are so many distinct weights; while they are found. */
+uint64_t td_ranks_bytes(const td_graph *graph, uint64_t distinct);
+uint64_t td_ranks_peak_bytes(const td_graph *graph, uint64_t distinct);
+
+/* At most so many distinct weights: both directions of an edge have one. */
+uint64_t td_ranks_most(const td_graph *graph);
+
 #endif

@@ -27,6 +27,15 @@ t() {
     err=$(cat "$folder/.err")
 }
 
+# decodes TOOL: whether the tool was built with the library that reads what TOOL (gzip, zstd, xz) compresses; else a skip.
+decodes() {
+    printf '0 1\n' | $1 -c >"$folder/.packed.$1"
+    t convert "$folder/.packed.$1" -o "$folder/.packed.tg" --quiet
+    [[ $err == *'was built without'* ]] || return 0
+    skip "tandem was built without the library that reads $1"
+    return 1
+}
+
 # succeeds ARGUMENTS
 succeeds() {
     t "$@"

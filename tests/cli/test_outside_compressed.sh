@@ -4,14 +4,17 @@
 for tool in gzip zstd xz; do
     command -v $tool >/dev/null || { echo "skip: $tool is not installed"; exit 77; }
 done
+for tool in gzip xz; do decodes $tool || exit 77; done
+decodes zstd && zstd=yes || zstd=
 
 # pack NAME: five kinds of compressed files of NAME.txt; long windows make decoders that need memory themselves.
 pack() {
     gzip -c $1.txt >$1-gz.txt.gz
     { head -c 100000 $1.txt | gzip -c; tail -c +100001 $1.txt | gzip -c; } >$1-members.txt.gz
+    xz --lzma2=preset=0,dict=48MiB -c $1.txt >$1-xz.txt.xz
+    [ -n "$zstd" ] || return 0
     zstd -q -c <$1.txt >$1-zst.txt.zst
     zstd -q --long=26 -c <$1.txt >$1-long.txt.zst
-    xz --lzma2=preset=0,dict=48MiB -c $1.txt >$1-xz.txt.xz
 }
 
 threads=1
@@ -58,7 +61,7 @@ lacks "$ways" 1 'a small graph is built in memory'
 "$TANDEM" convert large.txt -o wanted.tg --symmetrize --quiet
 wanted=$(cksum <wanted.tg)
 for file in large-*; do sizes $file --symmetrize -- +4 +60 $all; done
-contains "$ways" 1 'a large graph is built out of memory where memory is short'
+[ -z "$zstd" ] || contains "$ways" 1 'a large graph is built out of memory where memory is short'
 contains "$ways" 0 'and in memory where it is not'
 
 # Several threads decode within the same limits.

@@ -23,6 +23,8 @@ fails 2 'option --gpu-edges 0%: more than 0%, or a size, is allowed' run wcc g.t
 succeeds run wcc g.tg --devices cpu --gpu-edges 120%
 succeeds run wcc g.tg --devices cpu --gpu-memory 4G --gpu-edges 25%
 fails 2 "unknown option '--sourec' (did you mean '--source'?)" run bfs g.tg --sourec 1
+fails 2 "unknown option '--damping': it is a setting, --set pagerank.damping=VALUE" run pagerank g.tg --damping 0.9
+fails 2 "unknown option '--list_order': it is a setting, --set stream.list_order=VALUE" run bfs g.tg --list_order=hot
 fails 2 "unknown setting 'cpu.direktion' (did you mean 'cpu.direction'?)" run wcc g.tg --set cpu.direktion=pull
 fails 2 "unknown setting 'cpu.colour'; allowed are those of cpu; see 'tandem help cpu'" run wcc g.tg --set cpu.colour=red
 fails 2 "unknown setting 'heat.step'" run wcc g.tg --set heat.step=1

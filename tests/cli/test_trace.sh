@@ -34,11 +34,12 @@ for event in trace["traceEvents"]:
 for track, events in slices.items():
     assert track in names, (track, "has no name")
     open_ends = []
-    for event in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
-        while open_ends and open_ends[-1] <= event["ts"] + 0.01:
+    for event in sorted(events, key=lambda e: (round(e["ts"] * 1000), -e["dur"])):
+        begin, end = round(event["ts"] * 1000), round((event["ts"] + event["dur"]) * 1000)
+        assert abs(begin - event["ts"] * 1000) < 1e-3 and abs(end - (event["ts"] + event["dur"]) * 1000) < 1e-3, event
+        while open_ends and open_ends[-1] <= begin:
             open_ends.pop()
-        end = event["ts"] + event["dur"]
-        assert not open_ends or end <= open_ends[-1] + 0.01, (names[track], event, "overlaps", open_ends[-1])
+        assert not open_ends or end <= open_ends[-1], (names[track], event, "overlaps", open_ends[-1])  # or Perfetto drops it
         open_ends.append(end)
 
 rows = report["rows"]

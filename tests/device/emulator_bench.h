@@ -2,11 +2,15 @@
 #ifndef EMULATOR_BENCH_H
 #define EMULATOR_BENCH_H
 
+#include "device/emulator/debug_lines.h"
 #include "emulator_kernels.h"
 
 #include "test.h"
 
 enum { BENCH_WORDS = 4096 };
+
+/* Reports name file and line where libdw is installed, otherwise a function or an offset. */
+#define IN_FILE(before, file, otherwise) (td_debug_lines_available() ? before file ":" : before otherwise)
 
 typedef struct bench {
     td_loop *loop;

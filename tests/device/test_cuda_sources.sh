@@ -41,6 +41,21 @@ else
             -D__CUDA_ARCH__=900 -I"$root/tests/device/cuda_words" -include cooperative_groups.h "${include[@]}" \
             "$folder/$program.cu"
     done
+    # A choice between lvalues, of a kernel's parameter and of memory, becomes a choice between addresses, of which the
+    # parameter's is 0 (nvcc 13): reading a word yields a value.
+    {
+        echo '#include "kernels/gpu/language.h"'
+        echo 'template <typename type> struct read { static constexpr bool lvalue = false; };'
+        echo 'template <typename type> struct read<type &> { static constexpr bool lvalue = true; };'
+        for word in TD_LOAD TD_LOAD_LAZY TD_PEEK TD_LOAD_SYSTEM; do
+            for type in uint32_t uint64_t double; do
+                echo "extern $type *word_$type;"
+                echo "static_assert(!read<decltype(($word(word_$type)))>::lvalue, \"$word yields an lvalue\");"
+            done
+        done
+    } >"$folder/values.cu"
+    reads "what $cxx says of reads" $cxx -x c++ -std=c++20 -fsyntax-only -w -D__CUDACC__ -D__CUDA_ARCH__=900 \
+        -I"$root/tests/device/cuda_words" -include cooperative_groups.h "${include[@]}" "$folder/values.cu"
 fi
 
 cc=$(first_of "${CC:-}" cc gcc clang)

@@ -99,7 +99,7 @@ static void expect_race(pair *p, const char *a, const char *b)
     CHECK_CONTAINS(td_last_message(), a);
     CHECK_CONTAINS(td_last_message(), b);
     CHECK_CONTAINS(td_last_message(), "nothing orders them: wait for an event recorded behind the first");
-    CHECK_CONTAINS(td_last_message(), "test_emulator_order.c:");
+    CHECK_CONTAINS(td_last_message(), IN_FILE("queued at ", "test_emulator_order.c", ""));
     CHECK_OK(finish_all(p));
 }
 
@@ -168,10 +168,10 @@ TEST(a_forgotten_wait_between_two_streams_of_a_gpu_is_found)
 {
     needs_the_watch();
     expect_found(kernel_then_copy, "the copy to the host (stream 1 of emu:0", "kernel add_one (stream 0 of emu:0");
-    expect_found(copy_then_kernel, "kernel add_one, emulator_kernels.c:", "the copy to the device (stream 0 of emu:0");
+    expect_found(copy_then_kernel, IN_FILE("kernel add_one, ", "emulator_kernels.c", "add_one+0x"), "the copy to the device (stream 0 of emu:0");
     expect_found(kernel_then_fill, "the fill (stream 1 of emu:0", "kernel add_one (stream 0 of emu:0");
-    expect_found(kernel_then_kernel, "kernel add_one, emulator_kernels.c:", "kernel add_one (stream 0 of emu:0");
-    expect_found(kernel_overwrites_what_another_reads, "kernel write_peer, emulator_kernels.c:",
+    expect_found(kernel_then_kernel, IN_FILE("kernel add_one, ", "emulator_kernels.c", "add_one+0x"), "kernel add_one (stream 0 of emu:0");
+    expect_found(kernel_overwrites_what_another_reads, IN_FILE("kernel write_peer, ", "emulator_kernels.c", "write_peer+0x"),
                  "kernel add_one (stream 0 of emu:0");
     expect_found(copy_then_atomics, "kernel count_up, ", "the copy to the device (stream 0 of");
 }
@@ -208,10 +208,10 @@ TEST(a_forgotten_wait_between_two_gpus_is_found)
 {
     expect_found(two_peer_copies, "the copy between GPUs (stream 1 of emu:0", "the copy between GPUs (stream 0 of emu:0");
     needs_the_watch();
-    expect_found(peer_copy_then_kernel, "emu:1, kernel add_one, emulator_kernels.c:",
+    expect_found(peer_copy_then_kernel, IN_FILE("emu:1, kernel add_one, ", "emulator_kernels.c", "add_one+0x"),
                  "the copy between GPUs (stream 0 of emu:0");
     expect_found(kernel_then_peer_copy, "the copy between GPUs (stream 0 of emu:1", "kernel add_one (stream 0 of emu:0");
-    expect_found(remote_write_then_kernel, "emu:1, kernel add_one, emulator_kernels.c:",
+    expect_found(remote_write_then_kernel, IN_FILE("emu:1, kernel add_one, ", "emulator_kernels.c", "add_one+0x"),
                  "kernel write_peer (stream 0 of emu:0");
 }
 
@@ -251,7 +251,7 @@ TEST(a_result_that_nobody_waited_for_is_found_when_it_is_used)
         pair_close(&p);
     }
     needs_the_watch();
-    expect_found(result_read_by_a_kernel_too_early, "emu:1, kernel add_one, emulator_kernels.c:",
+    expect_found(result_read_by_a_kernel_too_early, IN_FILE("emu:1, kernel add_one, ", "emulator_kernels.c", "add_one+0x"),
                  "the copy to the host (stream 0 of emu:0");
     expect_found(source_overwritten_under_a_kernel, "the copy to the host (stream 0 of emu:0",
                  "kernel add_one (stream 0 of emu:1");
@@ -288,8 +288,8 @@ TEST(a_staging_buffer_that_is_filled_again_too_early_is_found)
             CHECK_EQ(word, 1);
         } else {
             CHECK_STATUS(status, TD_DEVICE);
-            CHECK_CONTAINS(td_last_message(), "race with the host: the copy to the device (stream 0 of emu:0, queued at "
-                                              "test_emulator_order.c:");
+            CHECK_CONTAINS(td_last_message(), IN_FILE("race with the host: the copy to the device (stream 0 of emu:0, queued at ",
+                                                      "test_emulator_order.c", ""));
             CHECK_CONTAINS(td_last_message(), "which the host changed after it had queued the copy");
         }
         pair_close(&p);
@@ -312,8 +312,8 @@ TEST(a_staging_buffer_that_is_filled_again_without_knowing_is_found)
             if (waits) CHECK_OK(status);
             else CHECK_STATUS(status, TD_DEVICE);
             if (!waits) CHECK_CONTAINS(td_last_message(), "race with the host: it changed");
-            if (!waits) CHECK_CONTAINS(td_last_message(), "the copy to the device (stream 0 of emu:0, queued at "
-                                                          "test_emulator_order.c:");
+            if (!waits) CHECK_CONTAINS(td_last_message(), IN_FILE("the copy to the device (stream 0 of emu:0, queued at ",
+                                                                  "test_emulator_order.c", ""));
             CHECK_OK(finish_all(&p));
             pair_close(&p);
         }
@@ -377,8 +377,8 @@ TEST(memory_that_is_freed_while_a_stream_uses_it_is_found)
         if (waits) CHECK_OK(status);
         else {
             CHECK_STATUS(status, TD_DEVICE);
-            CHECK_CONTAINS(td_last_message(), "emu:0: 4096 bytes of device memory are freed at test_emulator_order.c:");
-            CHECK_CONTAINS(td_last_message(), "while the fill (stream 1 of emu:0, queued at test_emulator_order.c:");
+            CHECK_CONTAINS(td_last_message(), IN_FILE("emu:0: 4096 bytes of device memory are freed at ", "test_emulator_order.c", ""));
+            CHECK_CONTAINS(td_last_message(), IN_FILE("while the fill (stream 1 of emu:0, queued at ", "test_emulator_order.c", ""));
         }
         pair_close(&p);
     }
@@ -399,7 +399,7 @@ TEST(memory_that_is_unpinned_while_a_kernel_of_another_stream_reads_it_is_found)
         td_status status = td_stream_synchronize(p.stream[0][1]);
         if (waits) CHECK_OK(status);
         else CHECK_STATUS(status, TD_DEVICE);
-        if (!waits) CHECK_CONTAINS(td_last_message(), "4096 bytes of host memory are unpinned at test_emulator_order.c:");
+        if (!waits) CHECK_CONTAINS(td_last_message(), IN_FILE("4096 bytes of host memory are unpinned at ", "test_emulator_order.c", ""));
         if (!waits) CHECK_CONTAINS(td_last_message(), "while kernel add_one (stream 1 of emu:0");
         td_free(host);
         pair_close(&p);
@@ -516,7 +516,7 @@ TEST(a_forgotten_meeting_of_two_gpus_is_found)
     td_status second = td_stream_synchronize(p.stream[1][0]);
     CHECK(first == TD_DEVICE || second == TD_DEVICE);
     if (strstr(message, "race") == NULL) snprintf(message, sizeof message, "%s", td_last_message());
-    CHECK_CONTAINS(message, "kernel rounds_of_two, emulator_kernels.c:");
+    CHECK_CONTAINS(message, IN_FILE("kernel rounds_of_two, ", "emulator_kernels.c", "rounds_of_two+0x"));
     CHECK_CONTAINS(message, "race between streams: it");
     pair_close(&p);
 }

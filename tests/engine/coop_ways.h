@@ -48,7 +48,6 @@ static inline td_run *coop_run_way(void *context, subject *about, int number)
     options.pool = place->pool;
     options.engine = "coop";
     options.devices = place->devices;
-    options.cache = keeps ? &place->kept : NULL;
     options.gpu_edges = coop_caps[number % 5];
     if (together)
         snprintf(settings, sizeof settings, "coop.extract=%s %s coop.invoke=%s", extract, coop_hands[number / 75 % 4],
@@ -61,6 +60,8 @@ static inline td_run *coop_run_way(void *context, subject *about, int number)
         snprintf(text, sizeof text, "%s %s coop.%s", settings, of->settings, of->engine);
     snprintf(about->how, sizeof about->how, "%s, %.0f%% of the edges, %s%s", place->devices, 100 * options.gpu_edges,
              settings, keeps ? ", kept" : "");
+    if (table_named(about)) return NULL;
+    options.cache = table_cache(place, keeps);
     td_run *run = run_of(of->program, about->graph, options, text);
     if (strcmp(run->engine, "coop") == 0) coop_check_edges(about, run);
     else if (strcmp(run->engine, "cpu") != 0 && about->graph->edges > 0)

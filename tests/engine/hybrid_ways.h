@@ -22,9 +22,16 @@ typedef struct hybrid_place {
     const char *devices; /* NULL: the processor alone */
     td_pool *pools[2];
     bool written;        /* the graph under way, to the file */
+    bool stays_open;     /* the GPU */
+    td_cache open;
 } hybrid_place;
 
-static inline void hybrid_leave(void *context) { ((hybrid_place *)context)->written = false; }
+static inline void hybrid_leave(void *context)
+{
+    hybrid_place *where = context;
+    where->written = false;
+    td_cache_release_layouts(&where->open);
+}
 
 /* The words of the settings that the program looks at. */
 static inline void add_used(char *text, size_t room, const td_program *program, const char *word)
@@ -88,6 +95,9 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     snprintf(about->how, sizeof about->how, "%s, %.0f%%, %s,%.400s, %d threads",
              where->devices != NULL ? where->devices : "cpu", 100 * share, mode == TD_MODE_ASYNC ? "async" : "sync",
              text, td_pool_threads(options.pool));
+    if (table_named(about)) return NULL;
+    if (where->stays_open) td_cache_release_layouts(&where->open);
+    options.cache = where->stays_open ? &where->open : NULL;
     if (share == 0) return run_of(of->program, about->graph, options, text);
     td_graph *paged = open_paged(where, about->graph, options.pool, &hybrid_readers[number / 1620 % 2]);
     td_run *run = NULL;
@@ -104,13 +114,18 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     return run;
 }
 
+/* `draws`: instead of strides, on a GPU that stays open; or NULL. */
 static inline void hybrid_check(const char *program, const char *devices,
-                                int (*stride)(const row *of, const td_graph *graph, test_weights kind))
+                                int (*stride)(const row *of, const td_graph *graph, test_weights kind),
+                                table_draws *draws)
 {
-    hybrid_place where = {.devices = devices};
+    hybrid_place where = {.devices = devices, .stays_open = draws != NULL};
     CHECK_OK(td_pool_create(&where.pools[0], 1));
     CHECK_OK(td_pool_create(&where.pools[1], 4));
-    check_program(program, &(table_ways){HYBRID_WAYS, hybrid_run_way, stride, hybrid_leave, &where, where.pools[1]});
+    table_ways ways = {HYBRID_WAYS, hybrid_run_way, stride, hybrid_leave, &where, where.pools[1], draws};
+    check_program(program, &ways);
+    if (draws != NULL) check_rest(program, &ways);
+    td_cache_release(&where.open);
     for (int i = 0; i < 2; i++) td_pool_destroy(where.pools[i]);
 }
 

@@ -38,7 +38,8 @@ static inline void check_on_several(const char *program)
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
     places.place.pool = pool;
-    check_program(program, &(table_ways){MULTI_WAYS * 4, multi_run_in_turn, multi_stride, table_leave, &places, pool});
+    table_ways ways = {MULTI_WAYS * 4, multi_run_in_turn, multi_stride, table_leave, &places, pool, NULL};
+    check_program(program, &ways);
     td_pool_destroy(pool);
 }
 

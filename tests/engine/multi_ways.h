@@ -114,7 +114,8 @@ static inline td_run *multi_run_on(table_place *place, const char *devices, subj
     options.mode = one.mode;
     options.engine = "multi";
     options.devices = devices;
-    options.cache = one.keeps ? &place->kept : NULL;
+    if (table_named(about)) return NULL;
+    options.cache = table_cache(place, one.keeps);
     td_run *run = NULL;
     if (try_run(&run, of->program, about->graph, options, table_settings(text, sizeof text, of, "multi", settings)) != TD_OK)
         SUBJECT_FAIL(about, "%s", td_last_message());

@@ -50,8 +50,10 @@ static inline td_run *paths_run_gpu_way(void *context, subject *about, int numbe
     options.pool = place->pool;
     options.engine = "paths";
     options.devices = place->devices;
-    options.cache = rest / PATHS_GPU_SETTINGS == 0 ? &place->kept : NULL;
-    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, options.cache != NULL ? ", kept" : "");
+    bool keeps = rest / PATHS_GPU_SETTINGS == 0;
+    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, keeps ? ", kept" : "");
+    if (table_named(about)) return NULL;
+    options.cache = table_cache(place, keeps);
     return run_of(about->row->program, about->graph, options, text);
 }
 
@@ -83,8 +85,10 @@ static inline td_run *paths_run_several_way(void *context, subject *about, int n
     options.pool = place->pool;
     options.engine = "paths";
     options.devices = place->devices;
-    options.cache = rest / PATHS_SEVERAL_SETTINGS == 0 ? &place->kept : NULL;
-    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, options.cache != NULL ? ", kept" : "");
+    bool keeps = rest / PATHS_SEVERAL_SETTINGS == 0;
+    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, keeps ? ", kept" : "");
+    if (table_named(about)) return NULL;
+    options.cache = table_cache(place, keeps);
     return run_of(about->row->program, about->graph, options, text);
 }
 

@@ -88,7 +88,8 @@ static inline td_run *resident_run_way(void *context, subject *about, int number
     options.mode = one.mode;
     options.engine = "resident";
     options.devices = place->devices;
-    options.cache = one.keeps ? &place->kept : NULL;
+    if (table_named(about)) return NULL;
+    options.cache = table_cache(place, one.keeps);
     td_run *run = run_of(of->program, about->graph, options,
                          table_settings(text, sizeof text, of, "resident", settings));
     if (strcmp(run->engine, "resident") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);

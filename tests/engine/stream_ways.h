@@ -138,7 +138,6 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     options.mode = one.mode;
     options.engine = "stream";
     options.devices = place->devices;
-    options.cache = one.keeps ? &place->kept : NULL;
     options.gpu_edges = one.cap;
     table_settings(with_rows, sizeof with_rows, of, "stream", settings);
     stream_settings_used_in(text, sizeof text, program, one.mode, with_rows);
@@ -148,6 +147,8 @@ static inline td_run *stream_run_way(void *context, subject *about, int number)
     snprintf(about->how, sizeof about->how, "%s, %s, %.0f%% of the edges,%s%s", place->devices,
              one.mode == TD_MODE_ASYNC ? "async" : "sync",
              100 * options.gpu_edges, settings, one.keeps ? ", kept" : "");
+    if (table_named(about)) return NULL;
+    options.cache = table_cache(place, one.keeps);
     td_run *run = run_of(of->program, about->graph, options, text);
     if (strcmp(run->engine, "stream") != 0) SUBJECT_FAIL(about, "it ran on the engine %s", run->engine);
     return run;

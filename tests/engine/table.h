@@ -163,6 +163,8 @@ typedef struct subject {
     const td_graph *graph;
     const char *graph_name, *weights_name;
     char how[512]; /* the way it is run */
+    bool named_only; /* ways fill `how`, and run nothing */
+    bool named;      /* this one did */
 } subject;
 
 #define SUBJECT_FAIL(subject_, text, ...)                                                                             \
@@ -252,6 +254,47 @@ static inline void check_result(const subject *about, const td_run *run, const e
 }
 /* Running. */
 
+/* Settings and modes that ways name: the words of `how` that have a "=", and the few of bare_words. */
+typedef struct table_words {
+    int count;
+    char word[200][64];
+} table_words;
+
+static const char *const bare_words[] = {"sync", "async", "kept"};
+
+static inline bool is_setting(const char *word)
+{
+    for (size_t i = 0; i < sizeof bare_words / sizeof *bare_words; i++)
+        if (strcmp(word, bare_words[i]) == 0) return true;
+    return strchr(word, '=') != NULL;
+}
+
+static inline bool has_word(const table_words *words, const char *word)
+{
+    for (int i = 0; i < words->count; i++)
+        if (strcmp(words->word[i], word) == 0) return true;
+    return false;
+}
+
+static inline void add_words(table_words *words, const char *how)
+{
+    char copy[512], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", how);
+    for (char *word = strtok_r(copy, " ,", &rest); word != NULL; word = strtok_r(NULL, " ,", &rest)) {
+        if (!is_setting(word) || has_word(words, word)) continue;
+        CHECK(words->count < (int)(sizeof words->word / sizeof *words->word));
+        snprintf(words->word[words->count++], sizeof words->word[0], "%s", word);
+    }
+}
+
+/* Draws: few runs of a row on a graph, and the ways in turn from run to run, so that all runs of a program together
+ * have every setting. */
+typedef struct table_draws {
+    int (*runs)(const row *of, const td_graph *graph, test_weights kind); /* of the row on the graph; 0: none */
+    int next;
+    table_words seen;
+} table_draws;
+
 /* The ways an engine has of running a row. */
 typedef struct table_ways {
     int count;
@@ -260,6 +303,7 @@ typedef struct table_ways {
     void (*leave)(void *context);                                    /* before a graph goes; or NULL */
     void *context;
     td_pool *pool;
+    table_draws *draws; /* instead of strides; or NULL */
 } table_ways;
 
 /* Where the runs of a graph take place, and what one leaves to the next. */
@@ -267,9 +311,41 @@ typedef struct table_place {
     const char *devices;
     td_pool *pool;
     td_cache kept;
+    bool stays_open; /* the GPUs: opening a slice takes longer than most runs */
+    td_cache fresh;  /* then: the open GPUs of runs that find no layout */
+    int fresh_runs;
 } table_place;
 
-static inline void table_leave(void *place) { td_cache_release(&((table_place *)place)->kept); }
+static inline void table_leave(void *context)
+{
+    table_place *place = context;
+    if (place->stays_open) td_cache_release_layouts(&place->kept);
+    else td_cache_release(&place->kept);
+    td_cache_release_layouts(&place->fresh);
+}
+
+static inline void table_close(table_place *place)
+{
+    td_cache_release(&place->kept);
+    td_cache_release(&place->fresh);
+}
+
+/* The cache of a run: with the layouts that earlier runs left, or without any. NULL: the run opens and closes its GPUs;
+ * where they stay open, every 64th does. */
+static inline td_cache *table_cache(table_place *place, bool keeps)
+{
+    if (keeps) return &place->kept;
+    if (!place->stays_open || place->fresh_runs++ % 64 == 0) return NULL;
+    td_cache_release_layouts(&place->fresh);
+    return &place->fresh;
+}
+
+/* Whether the way was only to be named. */
+static inline bool table_named(subject *about)
+{
+    about->named = true;
+    return about->named_only;
+}
 
 static inline td_run_options table_options(const row *of, const td_graph *graph)
 {
@@ -294,24 +370,62 @@ static inline void check_claims(const subject *about, const td_run *run, td_pool
 }
 
 
+static inline void free_expected(expected *answer)
+{
+    td_free(answer->whole);
+    td_free(answer->groups);
+    td_free(answer->real);
+    td_free(answer->edges);
+}
+
+/* Runs in the way, if it is one for the row; the reference is asked for when the first run has ended. */
+static inline bool check_way(subject *about, const table_ways *ways, int way, expected *answer, int runs)
+{
+    td_run *run = ways->run(ways->context, about, way);
+    if (run == NULL) return false;
+    if (runs == 0) *answer = about->row->expect(about->graph, run);
+    check_result(about, run, answer);
+    if (runs == 0 || run->parents != NULL) check_claims(about, run, ways->pool);
+    td_run_destroy(run);
+    return true;
+}
+
 /* A row on one graph: the reference once, then the ways. */
 static inline int check_row(subject *about, const table_ways *ways, int first_way, int stride)
 {
     expected answer = {0};
     int runs = 0;
-    for (int i = 0; i < ways->count; i += stride) {
-        td_run *run = ways->run(ways->context, about, (first_way + i) % ways->count);
-        if (run == NULL) continue;
-        if (runs == 0) answer = about->row->expect(about->graph, run);
-        check_result(about, run, &answer);
-        if (runs == 0 || run->parents != NULL) check_claims(about, run, ways->pool);
-        td_run_destroy(run);
-        runs++;
+    for (int i = 0; i < ways->count; i += stride)
+        runs += check_way(about, ways, (first_way + i) % ways->count, &answer, runs);
+    free_expected(&answer);
+    return runs;
+}
+
+/* The nth draw: steps by the golden section, so that few in a row have every choice of every setting about equally often. */
+static inline int drawn_way(int n, int count)
+{
+    int step = (int)(0.6180339887 * count);
+    for (int a = step, b = count; step > 0; a = ++step, b = count) { /* until they have no common factor */
+        while (b != 0) {
+            int rest = a % b;
+            a = b, b = rest;
+        }
+        if (a == 1) break;
     }
-    td_free(answer.whole);
-    td_free(answer.groups);
-    td_free(answer.real);
-    td_free(answer.edges);
+    return (int)((int64_t)n * step % count);
+}
+
+static inline int check_draws(subject *about, const table_ways *ways, int wanted)
+{
+    enum { TRIES = 300 }; /* most ways of a row may be none */
+    expected answer = {0};
+    int runs = 0;
+    for (int i = 0; i < TRIES && runs < wanted; i++) {
+        bool ran = check_way(about, ways, drawn_way(ways->draws->next++, ways->count), &answer, runs);
+        if (ran) add_words(&ways->draws->seen, about->how);
+        runs += ran;
+    }
+    free_expected(&answer);
     return runs;
 }
 
@@ -325,6 +439,49 @@ static inline bool row_fits(const row *of, const td_graph *graph)
     return graph->vertices <= TINY || (graph->vertices <= SOLVABLE && !thin);
 }
 
+/* Whether the way has a setting that no run drawn has had. */
+static inline bool has_new_setting(const table_ways *ways, const subject *about)
+{
+    table_words words = {0};
+    bool fresh = false;
+    add_words(&words, about->how);
+    for (int i = 0; i < words.count; i++) fresh |= !has_word(&ways->draws->seen, words.word[i]);
+    return fresh;
+}
+
+static inline int run_new_settings(const row *of, const td_graph *graph, const char *graph_name, test_weights kind,
+                                   const table_ways *ways)
+{
+    expected answer = {0};
+    int runs = 0;
+    for (int way = 0; way < ways->count; way++) {
+        subject about = {.row = of, .graph = graph, .graph_name = graph_name, .weights_name = test_weight_names[kind],
+                         .named_only = true};
+        (void)ways->run(ways->context, &about, way);
+        if (!about.named || !has_new_setting(ways, &about)) continue;
+        about.named_only = false;
+        runs += check_way(&about, ways, way, &answer, runs);
+        add_words(&ways->draws->seen, about.how);
+    }
+    free_expected(&answer);
+    return runs;
+}
+
+/* The settings that the draws of a program have not had, each in a run of one of its rows on one graph. */
+static inline void check_rest(const char *program, const table_ways *ways)
+{
+    int runs = 0, graph_number = test_graph_named(strcmp(program, "circuit") == 0 ? "complete 20" : "small world");
+    for (int kind = 0; kind < TEST_WEIGHT_KINDS; kind++) {
+        td_graph *graph = test_graph(graph_number, (test_weights)kind, ways->pool);
+        for (int r = 0; r < ROWS; r++)
+            if (strcmp(rows[r].program, program) == 0 && (rows[r].weights & KIND(kind)) && row_fits(&rows[r], graph))
+                runs += run_new_settings(&rows[r], graph, test_graphs[graph_number].name, (test_weights)kind, ways);
+        if (ways->leave != NULL) ways->leave(ways->context);
+        td_graph_destroy(graph);
+    }
+    printf("     %s: %d runs of settings that were not drawn\n", program, runs);
+}
+
 /* All rows of a program on one graph. */
 static inline int check_program_on(const char *program, const td_graph *graph, const char *graph_name, int seed,
                                    test_weights kind, const table_ways *ways)
@@ -333,9 +490,14 @@ static inline int check_program_on(const char *program, const td_graph *graph, c
     for (int r = 0; r < ROWS; r++) {
         if (strcmp(rows[r].program, program) != 0 || !(rows[r].weights & KIND(kind)) || !row_fits(&rows[r], graph))
             continue;
-        int stride = ways->stride(&rows[r], graph, kind) * (rows[r].thin > 0 ? rows[r].thin : 1);
         subject about = {.row = &rows[r], .graph = graph, .graph_name = graph_name,
                          .weights_name = test_weight_names[kind]};
+        if (ways->draws != NULL) {
+            bool thinned = rows[r].thin > 0 && seed % rows[r].thin != r % rows[r].thin;
+            runs += thinned ? 0 : check_draws(&about, ways, ways->draws->runs(&rows[r], graph, kind));
+            continue;
+        }
+        int stride = ways->stride(&rows[r], graph, kind) * (rows[r].thin > 0 ? rows[r].thin : 1);
         if (stride > 0) runs += check_row(&about, ways, (seed * 31 + r * 7 + kind * 13) % ways->count, stride);
     }
     return runs;

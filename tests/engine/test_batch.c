@@ -351,6 +351,30 @@ TEST(little_memory_makes_words_narrower_and_then_names_the_least)
 }
 
 /* Levels below 16 take four of the eight planes that plans count. */
+/* A setting that shared searches do not have makes the batch one of single searches, unless it asks for shared ones. */
+TEST(settings_of_single_searches_are_not_lost_in_a_batch)
+{
+    static const char *const of_single[] = {"resident.balance=warp", "resident.tiny=4", "resident.small=64",
+                                            "resident.rounds=3"};
+    uint64_t ids[20];
+    td_graph *graph = test_graph(test_graph_named("small world"), TEST_UNWEIGHTED, NULL);
+    td_session *session = session_of(2);
+    choose_sources(graph, 20, ids);
+    for (int s = 0; s < 4; s++)
+        for (int asks = 0; asks < 2; asks++) {
+            way single = {"bfs", "resident", "emu@unchecked", {of_single[s], asks ? "resident.batch=bits" : NULL}};
+            td_plan *plan = plan_of(session, graph, &single, ids, 20);
+            CHECK_EQ(td_plan_counter(plan, "batch_at_once") > 0, asks);
+            td_plan_destroy(plan);
+        }
+    way shared = {"bfs", "resident", "emu@unchecked", {NULL}};
+    td_plan *plan = plan_of(session, graph, &shared, ids, 20);
+    CHECK(td_plan_counter(plan, "batch_at_once") > 0);
+    td_plan_destroy(plan);
+    td_session_destroy(session);
+    td_graph_destroy(graph);
+}
+
 TEST(a_plan_states_the_memory_of_a_shared_search)
 {
     static const way ways[] = {{"bfs", "cpu", NULL, {NULL}},

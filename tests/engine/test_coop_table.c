@@ -23,7 +23,8 @@ static void check(const char *program)
     table_place place = {.devices = narrow_gpu()};
     CHECK_OK(td_pool_create(&place.pool, 2));
     td_log_set_level(TD_LOG_WARN); /* it says when it stands aside */
-    check_program(program, &(table_ways){COOP_WAYS, coop_run_way, way_stride, table_leave, &place, place.pool});
+    table_ways ways = {COOP_WAYS, coop_run_way, way_stride, table_leave, &place, place.pool, NULL};
+    check_program(program, &ways);
     td_pool_destroy(place.pool);
 }
 

@@ -48,7 +48,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 static void check(const char *program)
 {
     pools threads = make_pools();
-    check_program(program, &(table_ways){WAYS, run_way, way_stride, NULL, &threads, threads.of[1]});
+    check_program(program, &(table_ways){WAYS, run_way, way_stride, NULL, &threads, threads.of[1], NULL});
     destroy_pools(&threads);
 }
 

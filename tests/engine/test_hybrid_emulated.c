@@ -16,7 +16,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     return graph->vertices <= TINY ? 3001 : 4201;
 }
 
-static void check(const char *program) { hybrid_check(program, "emu", way_stride); }
+static void check(const char *program) { hybrid_check(program, "emu", way_stride, NULL); }
 
 TEST(bfs_by_pages_with_a_gpu) { check("bfs"); }
 TEST(sssp_by_pages_with_a_gpu) { check("sssp"); }

@@ -11,7 +11,7 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     return circuit ? 1301 : graph->vertices <= TINY ? 709 : 1409;
 }
 
-static void check(const char *program) { hybrid_check(program, NULL, way_stride); }
+static void check(const char *program) { hybrid_check(program, NULL, way_stride, NULL); }
 
 TEST(bfs_by_pages) { check("bfs"); }
 TEST(sssp_by_pages) { check("sssp"); }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # CPU kernels for every level of the instruction set: a part of the table of programs passes with each level forced,
-# every program finds the same, bit for bit, with all of them, and a file of edges becomes the same graph. A level that this processor lacks is skipped.
+# every program finds the same, bit for bit, with all of them, and a file of edges becomes the same graph. A level that this
+# processor lacks is skipped; the table of the level that it takes by itself is test_engine_table.
 #
-# TANDEM_TEST_ALL=1: the whole table.
+# TANDEM_TEST_ALL=1: the whole table of every level.
 . "$(dirname "$0")/../cli/lib.sh"
 build=$(dirname "$TANDEM")
 table=$build/tests/test_engine_table
@@ -46,6 +47,9 @@ check_results() { # LEVEL
     [ "$1" = "$first" ] || equal "$(diff "results-$first" "results-$1")" '' "what $1 finds other than $first"
 }
 
+succeeds run wcc whole.tg --quiet --json
+own=$(key isa <<<"$out")
+contains " $levels " "$own" 'the level that is taken by itself'
 first=
 for level in $levels; do
     export TANDEM_ISA=$level
@@ -57,8 +61,7 @@ for level in $levels; do
     equal "$status" 0 "$level can be forced"
     first=${first:-$level}
     check_convert "$level"
-    check_table "$level"
+    if [ "$level" != "$own" ] || [ "$rows" = _ ]; then check_table "$level"; fi
     check_results "$level"
-    echo "     $level: passed $(wc -w <<<"$rows") parts of the table"
 done
 finish

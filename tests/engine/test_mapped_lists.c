@@ -205,6 +205,7 @@ static bool maps(td_session *session, const char *path, td_request request, cons
     CHECK_OK(td_plan_memory_row(plan, 0, &host));
     CHECK_EQ(host.graph < graph->edges * sizeof(uint32_t), mapped); /* memory that the plan states */
     CHECK_EQ(graph->mapping != NULL, mapped);
+    CHECK_EQ(strstr(td_plan_why(plan), "checksums are not") != NULL, mapped);
     td_plan_destroy(plan);
     td_graph_destroy(graph);
     return mapped;

@@ -174,6 +174,24 @@ TEST(a_common_queue_needs_one_memory_and_stealing)
     td_graph_destroy(graph);
 }
 
+/* GPUs and limits decide as well whether there are rounds without the host. */
+TEST(settings_of_loops_that_a_run_does_not_have_are_said_to_have_no_effect)
+{
+    td_graph *graph = islands_graph(1, 4000, 30);
+    for (int limited = 0; limited < 2; limited++) {
+        td_settings settings = settings_from("multi.loop_queue=owners");
+        td_run_options options = multi_options("bfs", slices(2));
+        td_plan *plan = NULL;
+        options.settings = &settings;
+        options.gpu_edges = limited ? 0.25 : 0;
+        CHECK_OK(td_plan_make(&plan, "multi", program_of("bfs"), graph, &options));
+        CHECK_EQ(strstr(plan->note, "multi.loop_queue") != NULL, limited);
+        td_plan_destroy(plan);
+        td_settings_clear(&settings);
+    }
+    td_graph_destroy(graph);
+}
+
 /* Also where one is left, which shares nothing. */
 TEST(a_common_queue_survives_lost_slices)
 {

@@ -18,7 +18,7 @@ static void check_late(const char *program, const char *graph_name, const char *
     table_place place = {.devices = devices};
     int g = test_graph_named(graph_name);
     CHECK_OK(td_pool_create(&place.pool, 2));
-    table_ways ways = {MULTI_WAYS, multi_run_way, few_ways, table_leave, &place, place.pool};
+    table_ways ways = {MULTI_WAYS, multi_run_way, few_ways, table_leave, &place, place.pool, NULL};
     for (int kind = 0; kind < TEST_WEIGHT_KINDS; kind++) {
         if (!program_takes(program, kind)) continue;
         td_graph *graph = test_graph(g, (test_weights)kind, place.pool);

@@ -18,7 +18,8 @@ static void check(const char *program, const char *devices)
 {
     table_place place = {.devices = devices};
     CHECK_OK(td_pool_create(&place.pool, 2));
-    check_program(program, &(table_ways){PATHS_SEVERAL_WAYS, paths_run_several_way, way_stride, table_leave, &place, place.pool});
+    table_ways ways = {PATHS_SEVERAL_WAYS, paths_run_several_way, way_stride, table_leave, &place, place.pool, NULL};
+    check_program(program, &ways);
     td_pool_destroy(place.pool);
 }
 
@@ -208,6 +209,38 @@ TEST(slices_of_a_gpu_walk_partitions_of_busy_ones)
     td_graph_destroy(graph);
 }
 
+/* Reports state settings as they are in effect. */
+static bool in_effect(const char *program, const td_graph *graph, const char *devices, const char *text, const char *name)
+{
+    td_settings settings = settings_from(text);
+    td_run_options options = on_gpu(program, graph);
+    td_plan *plan = NULL;
+    const td_setting *entry = td_engine_named("paths")->settings;
+    options.settings = &settings;
+    options.devices = devices;
+    while (strcmp(entry->name, name) != 0) entry++;
+    CHECK_OK(td_plan_make(&plan, "paths", program_of(program), graph, &options));
+    double number = plan->engine->in_effect(plan, entry, entry->fallback);
+    td_plan_destroy(plan);
+    td_settings_clear(&settings);
+    return number != 0;
+}
+
+TEST(layers_and_early_are_stated_as_they_are_in_effect)
+{
+    td_graph *graph = named("layered"), *both_ways = named("grid 30x40");
+    CHECK(in_effect("bfs", graph, "emu", "", "layers") && !in_effect("bfs", graph, "emu", "", "early"));
+    CHECK(in_effect("bfs", graph, "emu", "paths.early=on", "early"));
+    CHECK(in_effect("bfs", graph, apart(2), SMALL, "early") && in_effect("bfs", graph, apart(2), SMALL, "layers"));
+    CHECK(!in_effect("bfs", graph, apart(2), SMALL "paths.early=off", "early"));
+    CHECK(!in_effect("pagerank", graph, apart(2), SMALL, "layers"));
+    CHECK(in_effect("pagerank", graph, apart(2), SMALL "paths.layers=on", "layers"));
+    CHECK(!in_effect("bfs", both_ways, "emu", "", "layers"));
+    CHECK(!in_effect("bfs", graph, "emu", "paths.variant=t", "layers"));
+    td_graph_destroy(graph);
+    td_graph_destroy(both_ways);
+}
+
 /* Memory. */
 
 static void compare_memory(const td_graph *graph, const char *program, const char *devices, const char *text)
@@ -242,6 +275,7 @@ TEST(the_memory_stated_for_every_gpu_is_taken_to_the_byte)
     }
     compare_memory(graph, "pagerank", apart(2), "paths.partition_edges=4 paths.streams=2 paths.batch_edges=20");
     compare_memory(graph, "bfs", slices(), "paths.partition_edges=4");
+    compare_memory(graph, "bfs", cube_mesh("cube.topology", NARROW), "paths.partition_edges=4"); /* with relays */
     td_graph_destroy(graph);
 }
 

@@ -27,7 +27,8 @@ static void check(const char *program)
 {
     table_place place = {.devices = narrow_gpu()};
     CHECK_OK(td_pool_create(&place.pool, 2));
-    check_program(program, &(table_ways){STREAM_WAYS, stream_run_way, way_stride, table_leave, &place, place.pool});
+    table_ways ways = {STREAM_WAYS, stream_run_way, way_stride, table_leave, &place, place.pool, NULL};
+    check_program(program, &ways);
     td_pool_destroy(place.pool);
 }
 

@@ -1,4 +1,5 @@
-/* What the tests on a GPU share: a device of the name in TANDEM_TEST_GPU (cuda:0), or a skip. */
+/* What the tests on a GPU share: a device of the name in TANDEM_TEST_GPU (cuda:0), or a skip. The tables of programs
+ * run on an emulated one (emu), too. */
 #ifndef TD_TESTS_GPU_GPU_H
 #define TD_TESTS_GPU_GPU_H
 
@@ -13,19 +14,19 @@ typedef struct setting {
     td_stream *a, *b;
 } setting;
 
-static inline void need_gpu(void)
-{
-    const char *why;
-    static char words[256];
-    if (td_device_kind_present(TD_DEVICE_CUDA, &why)) return;
-    snprintf(words, sizeof words, "%s", why);
-    SKIP(words);
-}
-
 static inline const char *gpu_name(void)
 {
     const char *name = getenv("TANDEM_TEST_GPU");
     return name != NULL ? name : "cuda:0";
+}
+
+static inline void need_gpu(void)
+{
+    const char *why;
+    static char words[256];
+    if (strncmp(gpu_name(), "emu", 3) == 0 || td_device_kind_present(TD_DEVICE_CUDA, &why)) return;
+    snprintf(words, sizeof words, "%s", why);
+    SKIP(words);
 }
 
 static inline setting start_with(const char *names, uint64_t gpu_memory)

@@ -17,7 +17,7 @@ static int stride_of(const row *of, const td_graph *graph, test_weights kind)
 
 static void check(const char *program)
 {
-    gpu_check(program, gpu_name(), (gpu_ways){COOP_WAYS, coop_run_way, stride_of});
+    gpu_check(program, gpu_name(), (gpu_ways){COOP_WAYS, coop_run_way, stride_of, NULL});
 }
 
 TEST(bfs_with_the_gpu) { check("bfs"); }
@@ -29,6 +29,6 @@ TEST(nn_with_the_gpu) { check("nn"); }
 TEST(heat_with_the_gpu) { check("heat"); }
 TEST(circuit_with_the_gpu) { check("circuit"); }
 
-TEST(larger_graphs_with_the_gpu) { gpu_check_larger((gpu_ways){COOP_WAYS, coop_run_way, stride_of}); }
+TEST(larger_graphs_with_the_gpu) { gpu_check_larger((gpu_ways){COOP_WAYS, coop_run_way, stride_of, NULL}); }
 
 TEST_MAIN

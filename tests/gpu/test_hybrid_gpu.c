@@ -1,19 +1,28 @@
-/* The table of programs on the hybrid engine and a real GPU that takes pages, from disk and from memory. */
+/* The table of programs on the hybrid engine and a real GPU that takes pages, from disk and from memory. Runs are drawn
+ * so that every program meets every setting; TANDEM_TEST_ALL=1 runs several times as many. */
 #include "engine/hybrid_ways.h"
-#include "gpu/gpu.h"
+#include "gpu/tables.h"
 
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 {
     (void)kind;
-    if (getenv("TANDEM_TEST_FEW") != NULL) return graph->vertices > 600 ? 0 : 2803;
+    if (few()) return graph->vertices > 600 ? 0 : 2803;
     if (strcmp(of->program, "circuit") == 0) return 0;
     return graph->vertices <= TINY ? 1999 : 997;
 }
 
+static int runs_of(const row *of, const td_graph *graph, test_weights kind)
+{
+    (void)kind;
+    if (strcmp(of->program, "circuit") == 0) return 0;
+    return of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 && graph->vertices <= LARGE ? 3 : 1;
+}
+
 static void check(const char *program)
 {
+    table_draws draws = {.runs = runs_of};
     need_gpu();
-    hybrid_check(program, gpu_name(), way_stride);
+    hybrid_check(program, gpu_name(), way_stride, by_strides() ? NULL : &draws);
 }
 
 TEST(bfs_by_pages_on_the_gpu) { check("bfs"); }

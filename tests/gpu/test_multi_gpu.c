@@ -1,5 +1,6 @@
 /* The table of programs (tests/engine/table.h) on the multi engine and slices of a real GPU: two, four and eight. The
- * small graphs in more ways than on the emulator, and some larger ones. TANDEM_TEST_FEW=1 leaves out most of it, for
+ * small graphs in more ways than on the emulator, and some larger ones. Runs are drawn so that every program meets every
+ * setting; TANDEM_TEST_ALL=1 runs several times as many, TANDEM_TEST_FEW=1 leaves out most of it, for
  * compute-sanitizer. */
 #include "engine/multi_scene.h"
 #include "engine/multi_ways.h"
@@ -16,28 +17,35 @@ static int stride_of(const row *of, const td_graph *graph, test_weights kind)
     return circuit || buckets ? 797 : graph->vertices <= TINY ? 397 : 293;
 }
 
-/* The larger graphs: `place` names a whole GPU. */
-static td_run *run_on_slices(void *context, subject *about, int number)
+static int runs_of(const row *of, const td_graph *graph, test_weights kind)
 {
-    static const int slices[] = {8, 4, 2};
-    table_place *place = context;
-    char devices[64];
-    snprintf(devices, sizeof devices, "%s/%d", place->devices, slices[number % 3]);
-    return multi_run_on(place, devices, about, number / 3);
+    bool buckets = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0; /* almost as many iterations as vertices */
+    (void)kind;
+    if (strcmp(of->program, "circuit") == 0) return graph->vertices <= VERY_TINY ? 1 : 0;
+    if (buckets) return 1;
+    return of->weights == KIND(TEST_UNWEIGHTED) && of->iterations == 0 && graph->vertices <= LARGE ? 3 : 1;
 }
 
-static void check_slices(const char *program, int slices)
+static td_run *run_on_slices(void *context, subject *about, int number)
 {
-    char devices[64];
-    snprintf(devices, sizeof devices, "%s/%d", gpu_name(), slices);
-    gpu_check(program, devices, (gpu_ways){MULTI_WAYS, multi_run_way, stride_of});
+    table_place *place = (table_place *)context + number % GPU_PLACES;
+    return multi_run_on(place, place->devices, about, number / GPU_PLACES);
+}
+
+static void open_slices(gpu_table *table)
+{
+    static const int slices[GPU_PLACES] = {8, 4, 2};
+    static char devices[GPU_PLACES][64];
+    for (int i = 0; i < GPU_PLACES; i++) snprintf(devices[i], sizeof devices[i], "%s/%d", gpu_name(), slices[i]);
+    gpu_table_open_several(table, (const char *const[GPU_PLACES]){devices[0], devices[1], devices[2]},
+                           (gpu_ways){MULTI_WAYS * GPU_PLACES, run_on_slices, stride_of, runs_of});
 }
 
 static void check(const char *program)
 {
-    check_slices(program, 2);
-    check_slices(program, 4);
-    check_slices(program, 8);
+    gpu_table table;
+    open_slices(&table);
+    gpu_check_table(program, &table);
 }
 
 TEST(bfs_on_slices) { check("bfs"); }
@@ -73,7 +81,7 @@ TEST(a_lost_slice_is_left_out)
     snprintf(name, sizeof name, "%s/4#1", gpu_name());
     for (int p = 0; p < 6; p++)
         for (int v = 0; v < 2; v++)
-            for (uint64_t nth = 10; nth < 200; nth += 37) {
+            for (uint64_t nth = 10 + 37 * (uint64_t)(p % 2); nth < 200; nth += by_strides() ? 37 : 74) {
                 td_run_options options = slices_of(programs[p], graph);
                 td_device_lose_at(name, nth);
                 td_run *run = run_of(programs[p], graph, options, values[v]);
@@ -128,6 +136,12 @@ TEST(slices_push_along_cached_and_divided_lists)
     td_graph_destroy(graph);
 }
 
-TEST(larger_graphs_on_slices) { gpu_check_larger((gpu_ways){MULTI_WAYS * 3, run_on_slices, stride_of}); }
+TEST(larger_graphs_on_slices)
+{
+    gpu_table table;
+    if (few()) SKIP("TANDEM_TEST_FEW");
+    open_slices(&table);
+    gpu_check_larger_table(&table);
+}
 
 TEST_MAIN

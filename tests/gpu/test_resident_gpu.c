@@ -23,9 +23,9 @@ static int stride_of_some(const row *of, const td_graph *graph, test_weights kin
 static void check(const char *program)
 {
     char slice[64];
-    gpu_check(program, gpu_name(), (gpu_ways){RESIDENT_WAYS, resident_run_way, stride_of_all});
+    gpu_check(program, gpu_name(), (gpu_ways){RESIDENT_WAYS, resident_run_way, stride_of_all, NULL});
     snprintf(slice, sizeof slice, "%s/8#3", gpu_name());
-    gpu_check(program, slice, (gpu_ways){RESIDENT_WAYS, resident_run_way, stride_of_some});
+    gpu_check(program, slice, (gpu_ways){RESIDENT_WAYS, resident_run_way, stride_of_some, NULL});
 }
 
 TEST(bfs_on_the_gpu) { check("bfs"); }
@@ -40,6 +40,6 @@ TEST(nn_on_the_gpu) { check("nn"); }
 TEST(heat_on_the_gpu) { check("heat"); }
 TEST(circuit_on_the_gpu) { check("circuit"); }
 
-TEST(larger_graphs_on_the_gpu) { gpu_check_larger((gpu_ways){RESIDENT_WAYS, resident_run_way, stride_of_all}); }
+TEST(larger_graphs_on_the_gpu) { gpu_check_larger((gpu_ways){RESIDENT_WAYS, resident_run_way, stride_of_all, NULL}); }
 
 TEST_MAIN

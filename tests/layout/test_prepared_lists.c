@@ -2,6 +2,7 @@
  * damaged, half written or of another build is refused and leads nowhere outside. */
 #include "programs/graphs.h"
 
+#include "base/data_files.h"
 #include "base/outfile.h"
 #include "gpu/link_file.h"
 #include "layout/compressed.h"
@@ -128,6 +129,30 @@ TEST(a_form_finds_the_file_of_its_own_form_alone)
     CHECK_CONTAINS(td_last_message(), "another build");
     graph->build_id = 0;
     CHECK_STATUS(load_form(graph, &light), TD_NOT_FOUND);
+    td_graph_destroy(graph);
+}
+
+/* The graph may have been built anew on a disk that cannot be written, so that its layout went to the cache folder. */
+TEST(a_stale_file_beside_the_graph_does_not_hide_a_good_one_in_the_cache_folder)
+{
+    td_graph *graph = graph_file("stale.tg", "web", TEST_U8);
+    const char *beside = test_path("stale.tg.stream-out-light-weights");
+    char folder[TD_SIDECAR_PATH], cached[TD_SIDECAR_PATH + 64];
+    size_t count = 0;
+    CHECK_OK(save_light(graph, NULL));
+    char *good = bytes_of(beside, &count);
+    CHECK(td_data_cache(folder));
+    snprintf(cached, sizeof cached, "%s/%016" PRIx64 ".stream-out-light-weights", folder, graph->build_id);
+    (void)mkdir(folder, 0777);
+    test_write_file(cached, good, count);
+    graph->build_id++;
+    CHECK_OK(save_light(graph, NULL)); /* beside the graph: of the other build */
+    graph->build_id--;
+    CHECK_OK(load_form(graph, &light));
+    CHECK(remove(cached) == 0);
+    CHECK_STATUS(load_form(graph, &light), TD_INVALID);
+    CHECK_CONTAINS(td_last_message(), beside);
+    free(good);
     td_graph_destroy(graph);
 }
 

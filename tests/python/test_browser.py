@@ -97,13 +97,16 @@ def test_the_page_has_the_figures_of_the_report_and_answers_clicks():
         assert said.startswith(f"iteration {row.number}, "), said
         assert browser.evaluate("document.querySelector('article .rows tr.on').rowIndex") == count - 1
         # The timeline: the click's place is a time.
-        browser.click("article:nth-of-type(3) [data-chart=timeline] svg", x=0.999)
+        spans = browser.evaluate("[...document.querySelectorAll('article:nth-of-type(3) .rows tbody tr')]"
+                                 ".map(r => [Number(r.dataset.from), Number(r.dataset.to)])")
+        longest = max(range(len(spans)), key=lambda i: spans[i][1] - spans[i][0])
+        browser.click("article:nth-of-type(3) [data-chart=timeline] svg", x=sum(spans[longest]) / 2000)
         said = browser.evaluate("document.querySelector('article:nth-of-type(3) output').textContent")
-        assert said.startswith(f"iteration {results[2].rows[-1].number}, "), said
+        assert said.startswith(f"iteration {results[2].rows[longest].number}, "), (said, spans)
         # The table opens.
-        assert not browser.evaluate("document.querySelector('details').open")
-        browser.click("summary")
-        assert browser.evaluate("document.querySelector('details').open")
+        assert not browser.evaluate("document.querySelector('.columns').open")
+        browser.click(".columns summary")
+        assert browser.evaluate("document.querySelector('.columns').open")
         assert browser.complaints() == []
 
 
@@ -146,6 +149,7 @@ def test_a_screen_reader_gets_names_for_everything():
     with tempfile.TemporaryDirectory() as name, Browser() as browser:
         pages(Path(name))
         browser.open(Path(name) / "one.html")
+        browser.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         nodes = [n for n in browser.call("Accessibility.getFullAXTree")["nodes"] if not n.get("ignored")]
 
         def named(role):
@@ -154,12 +158,34 @@ def test_a_screen_reader_gets_names_for_everything():
             return [n["name"]["value"] for n in found]
         assert any("Active vertices" in text and "at most" in text for text in named("image"))
         assert any("computing" in text for text in named("image"))
+        assert any(text.startswith("took") and "processing" in text for text in named("image"))  # the wall clock
         assert named("button") == ["Logarithmic scale"] and len(named("slider")) == 1
         assert any(n["role"]["value"] == "status" for n in nodes)  # what the slider chose is spoken
         chosen = browser.evaluate("document.querySelector('.pick input').getAttribute('aria-valuetext')")
         assert "active vertices" in chosen
-        assert len(named("heading")) >= 5 and len(named("table")) >= 4
+        assert len(named("heading")) >= 6 and len(named("table")) >= 5
         assert browser.evaluate("[...document.querySelectorAll('thead th:not(:empty), tbody th')].every(h => h.scope)")
+
+
+def test_the_wall_clock_is_drawn_and_the_figures_of_one_run_stand_first():
+    with tempfile.TemporaryDirectory() as name, Browser() as browser:
+        results = pages(Path(name))
+        browser.open(Path(name) / "one.html")
+        tiles = browser.evaluate("Object.fromEntries([...document.querySelectorAll('.tiles div')]"
+                                 ".map(d => [d.children[0].textContent, d.children[1].textContent]))")
+        assert tiles["engine"] == results[0].engine and tiles["iterations"] == str(results[0].iterations)
+        assert not browser.evaluate("document.querySelector('.figures').open")
+        browser.click(".figures summary")
+        assert browser.evaluate("document.querySelector('.summary').getBoundingClientRect().height") > 100
+        assert browser.complaints() == []
+        browser.open(Path(name) / "three.html")
+        assert browser.evaluate("document.querySelector('.figures').open")
+        widths = browser.evaluate("[...document.querySelectorAll('.phases')].filter(b => b.textContent.includes(': took'))"
+                                  ".map(b => b.querySelector('.p3').getBBox().width)")
+        seconds = [r.seconds for r in results]
+        assert len(widths) == 3
+        for width, second in zip(widths, seconds):
+            assert abs(width / max(widths) - second / max(seconds)) < 0.01, (widths, seconds)
 
 
 def test_a_hostile_report_runs_nothing():

@@ -141,8 +141,6 @@ def test_every_function_is_dispatched_with_its_default_parameters_and_agrees():
 
 def test_labels_and_whole_weights():
     for name in FUNCTIONS:
-        if name == "pagerank":
-            continue
         for kind in KINDS:
             if allowed(name, kind):
                 compare(name, graph_of(kind, 2, int, labels=True, vertices=20, edges=50), arguments(name, labels=True))
@@ -230,6 +228,26 @@ def test_pagerank_as_networkx_iterates():
             called("pagerank", graph, backend_name="networkx", **options)
 
 
+def test_pagerank_of_edges_with_different_weights():
+    """As NetworkX iterates, in the same precision: nodes whose weights are all 0 are dangling, parallel edges add up."""
+    for kind in KINDS:
+        for weights in (int, lambda w: w / 7, lambda w: w % 3):
+            graph = graph_of(kind, 8, weights, labels=True)
+            graph.add_edge("n3", "n3", weight=2.5)
+            for options in ({}, {"alpha": 0.5, "tol": 1e-12}, {"personalization": {"n0": 1, "n5": 3}}, {"weight": "absent"}):
+                before = calls["pagerank"]
+                found = nx.pagerank(graph, backend="tandem", **options)
+                expected = nx.pagerank(graph, backend="networkx", **options)
+                error = max(abs(found[v] - expected[v]) for v in graph)
+                assert error < (1e-12 if "weight" not in options else 1e-5), (kind, options, error)
+                assert calls["pagerank"] == before + 1
+    karate = nx.karate_club_graph()
+    assert nx.pagerank(karate, backend="tandem")[33] != nx.pagerank(karate, weight=None, backend="tandem")[33]
+    karate.add_edge(0, 1, weight=-1)
+    with raises(NotImplementedError, "pagerank"):
+        nx.pagerank(karate, backend="tandem")
+
+
 def test_exceptions_are_networkx_own():
     for kind in KINDS:
         graph, empty = graph_of(kind, 5, int, vertices=18, edges=40), kind()
@@ -274,6 +292,20 @@ def test_what_is_not_served_is_said():
     assert calls["bellman_ford_path_length"] == before
 
 
+def test_arguments_of_a_later_networkx_are_refused_unless_they_have_their_defaults():
+    import tandem_networkx.backend as module
+    graph, known = nx.path_graph(5), module._signature("core_number")
+    more = inspect.Parameter("later", inspect.Parameter.KEYWORD_ONLY, default=None)
+    module._signatures["core_number"] = known.replace(parameters=[*known.parameters.values(), more])
+    try:
+        assert backend.can_run("core_number", (graph,), {}) is True
+        assert backend.can_run("core_number", (graph,), {"later": None}) is True
+        assert backend.can_run("core_number", (graph,), {"later": 3}) == "later= is not supported"
+        assert backend.core_number(graph, later=None) == nx.core_number(graph, backend="networkx")
+    finally:
+        module._signatures["core_number"] = known
+
+
 ODD_NODES = [0, "absent", None, [1], 1.0, True, -1, float("nan")]
 ODD_LIMITS = [None, 0, 1, 2.5, -1, float("inf"), float("nan"), "x"]
 ODD = {"source": ODD_NODES, "target": ODD_NODES, "n": ODD_NODES, "u": ODD_NODES, "nbunch": [None, [0, 1], 0, ["absent"], []],
@@ -286,7 +318,7 @@ ODD = {"source": ODD_NODES, "target": ODD_NODES, "n": ODD_NODES, "u": ODD_NODES,
        "tol": [0, 1e-10, -1, "x", float("nan"), None, 1e300], "nstart": [None, {}, {0: 1}], "dangling": [None, {}, {0: 1}],
        "reverse": [False, True, None], "sort_neighbors": [None, sorted], "k": [None, 0, 2, 100, -1, 2.5],
        "core_number": [None, {}], "algorithm": ["kruskal", "prim", "x", None], "ignore_nan": [False, True],
-       "data": [True, False], "keys": [True, False]}
+       "data": [True, False], "keys": [True, False], "sp": [None, {}]}
 
 
 def test_arguments_of_every_kind_are_refused_or_answered_as_networkx_does():

@@ -31,6 +31,7 @@ def test_arrays_that_are_not_aligned_are_copied():
     targets, weights = moved(np.array([1, 2, 2, 0], np.uint32)), moved(np.array([1, 5, 1, 2], np.float32))
     rows = tandem.Graph.from_csr(offsets, targets, weights)
     assert rows.sssp(0).values.tolist() == [0, 1, 2]
+    assert rows.copies == tuple(f"{what}: not contiguous, or not aligned" for what in ("offsets", "targets", "weights"))
     assert tandem.Graph.from_edges(targets, moved(np.array([3, 3, 3, 3], np.int64))).edges == 4
 
 
@@ -52,7 +53,21 @@ def test_arrays_that_are_not_contiguous_are_read():
     assert levels(tandem.Graph.from_edges(both[::-1, 0], both[::-1, 1], vertices=VERTICES)) == levels(graph)
 
 
+def test_messages_name_the_arguments_of_python():
+    for weight in (1e300, 1e-300):
+        with raises(tandem.Invalid, "weight_type='float64'"):
+            tandem.Graph.from_edges([0, 1], [1, 2], [1.5, weight])
+        with raises(tandem.Invalid, "weight_type='float64'"):
+            tandem.Graph.from_csr([0, 1, 2, 2], [1, 2], [1.5, weight])
+        wide = tandem.Graph.from_edges([0, 1], [1, 2], [1.5, weight], weight_type="float64")
+        assert wide.sssp(0)[2] == 1.5 + weight
+
+
 def test_wrong_edges_are_refused():
+    with raises(TypeError, "source=0 is no column"):
+        tandem.Graph.from_edges(0, 1)
+    with raises(TypeError, "source has an entry that can be no label"):
+        tandem.Graph.from_edges([[0, 1]], [[1, 2]])
     with raises(ValueError, "shape"):
         tandem.Graph.from_edges([0, 1], [1])
     with raises(TypeError, "float64"):

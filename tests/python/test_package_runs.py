@@ -283,6 +283,14 @@ def test_what_a_progress_function_raises_is_raised_by_the_call():
     assert graph.pagerank().converged
 
 
+def test_what_is_no_progress_function_is_refused():
+    graph = tandem.Graph.from_edges([0, 1], [1, 2])
+    with raises(TypeError, "progress=3 is neither True nor a function"):
+        graph.bfs(0, progress=3)
+    with raises(TypeError, "is no result of a run"):
+        tandem.report([graph])
+
+
 def test_what_a_progress_function_raises_in_the_last_iteration_is_not_lost():
     graph, _ = small()
     last = graph.pagerank(iterations=4).iterations - 1

@@ -110,6 +110,16 @@ TEST(weights_that_no_kind_holds_are_refused_with_their_line)
     refuse("0 1 1\n0 2 4294967296\n", &none, "g.txt:2", "f64 allows 2^53");
     refuse("0 1 1\n0 2 9007199254740993\n", &doubles, "g.txt:2", "2^53");
     refuse("0 1 1\n0 2 1e-400\n", &doubles, "g.txt:2", "4.9e-324");
+    /* No advice against what was asked for. */
+    td_build_options dropped = {.drop_weights = true}, drawn = {0}, floats = {.weights_as = TD_WEIGHT_F32};
+    td_build_options *const asked[] = {&dropped, &drawn, &floats};
+    CHECK_OK(td_parse_weights("1:5", &drawn));
+    for (int i = 0; i < 3; i++)
+        for (int text = 0; text < 3; text++) {
+            static const char *const beyond[] = {"0 1 1\n0 2 1e39\n", "0 1 1\n0 2 1e-50\n", "0 1 1\n0 2 4294967296\n"};
+            refuse(beyond[text], asked[i], "g.txt:2", "the weight ");
+            CHECK(strstr(td_last_message(), "f64") == NULL);
+        }
     td_build_options as = {0};
     CHECK_STATUS(td_parse_weights("f16", &as), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "f64");

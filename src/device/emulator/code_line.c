@@ -43,7 +43,7 @@ static const char *path_of(const module_search *module)
 
 /* Without debugging information and symbol table: a function that the module exports, or else the distance from the
  * kernel's first instruction, which a disassembler shows. */
-static void name_function(uintptr_t at, const module_search *module, char *name, size_t room)
+static void name_function(uintptr_t at, const module_search *module, bool in_kernel, char *name, size_t room)
 {
     Dl_info exported;
     if (dladdr((void *)at, &exported) != 0 && exported.dli_sname != NULL) {
@@ -51,14 +51,14 @@ static void name_function(uintptr_t at, const module_search *module, char *name,
         return;
     }
     uintptr_t kernel = td_emu_now != NULL ? (uintptr_t)td_emu_now->code : 0;
-    bool same_module = kernel >= module->part && kernel < module->part_end;
+    bool same_module = in_kernel && kernel >= module->part && kernel < module->part_end;
     if (same_module && at >= kernel) snprintf(name, room, "%s+0x%zx", td_emu_now->kernel, (size_t)(at - kernel));
     else if (same_module) snprintf(name, room, "%s-0x%zx", td_emu_now->kernel, (size_t)(kernel - at));
     else snprintf(name, room, "%s+0x%zx", path_of(module), (size_t)(at - module->base));
 }
 
 /* `code` is the return address of a call: the call itself stands before it. */
-td_site td_code_line(const void *code, char *name, size_t room)
+static td_site find_line(const void *code, bool in_kernel, char *name, size_t room)
 {
     uintptr_t at = (uintptr_t)code - 1;
     module_search module = {.begin = at, .end = at};
@@ -66,8 +66,19 @@ td_site td_code_line(const void *code, char *name, size_t room)
     if (dl_iterate_phdr(look_in_module, &module) == 0)
         snprintf(name, room, "unknown code");
     else if (!td_debug_line(path_of(&module), module.base, at, name, room, &line))
-        name_function(at, &module, name, room);
+        name_function(at, &module, in_kernel, name, room);
     return (td_site){name, line};
+}
+
+td_site td_code_line(const void *code, char *name, size_t room) { return find_line(code, true, name, room); }
+
+td_site td_host_line(const void *code, char *name, size_t room) { return find_line(code, false, name, room); }
+
+const char *td_site_words(td_site site, char words[TD_SITE_WORDS])
+{
+    if (site.line > 0) snprintf(words, TD_SITE_WORDS, "%s:%d", td_emu_file(site.file), site.line);
+    else snprintf(words, TD_SITE_WORDS, "%s", td_emu_file(site.file));
+    return words;
 }
 
 /* Most constants are adjacent: the last segment found is tried first. */

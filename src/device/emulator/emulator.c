@@ -94,17 +94,17 @@ static td_emu_stream *stream_of(const td_emu_world *world, const td_emu_op *op)
  * know is reported on its stream. */
 static void find_user(td_device *device, uintptr_t begin, uintptr_t end, const char *going)
 {
-    char words[TD_OP_WORDS], name[TD_EMU_WORDS];
+    char words[TD_OP_WORDS], name[TD_EMU_WORDS], place[TD_SITE_WORDS];
     td_emu_world *world = emulator_of(device)->world;
     td_emu_drain(world, device);
     td_emu_drain(world, NULL);
     const td_emu_op *op = td_order_unsynchronized(&world->order, begin, end);
     td_emu_stream *stream = op != NULL ? stream_of(world, op) : NULL;
     if (stream == NULL) return;
-    td_site site = td_code_line(device->caller, name, sizeof name);
-    td_emu_stream_fail(stream, td_fail(TD_DEVICE, "%s: %llu bytes of %s at %s:%d while %s may still use them: synchronize "
+    td_site site = td_host_line(device->caller, name, sizeof name);
+    td_emu_stream_fail(stream, td_fail(TD_DEVICE, "%s: %llu bytes of %s at %s while %s may still use them: synchronize "
                                        "that stream first", device->name, (unsigned long long)(end - begin), going,
-                                       td_emu_file(site.file), site.line, td_op_describe(op, words)));
+                                       td_site_words(site, place), td_op_describe(op, words)));
 }
 
 /* Preserves the caller's failure message, because memory is also freed after failures. */

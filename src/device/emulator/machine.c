@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "base/fetch.h"
 #include "base/random.h"
+#include "device/emulator/code_line.h"
 #include "device/emulator/sanitizer.h"
 #include "device/emulator/watch.h"
 
@@ -224,13 +225,13 @@ void td_emu_break(td_site site, const char *format, ...)
 {
     td_emu_machine *m = td_emu_now;
     td_emu_fiber_thread *thread = td_emu_running;
-    char text[TD_MESSAGE_BYTES - 256];
+    char text[TD_MESSAGE_BYTES - 256], place[TD_SITE_WORDS];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    td_emu_abandon(td_fail(TD_DEVICE, "%s, kernel %s, %s:%d, thread %u of block %u: %s", m->device->name, m->kernel,
-                           td_emu_file(site.file), site.line, thread->self.thread, thread->self.block, text));
+    td_emu_abandon(td_fail(TD_DEVICE, "%s, kernel %s, %s, thread %u of block %u: %s", m->device->name, m->kernel,
+                           td_site_words(site, place), thread->self.thread, thread->self.block, text));
 }
 
 const char *td_emu_describe(const td_emu_fiber_thread *thread, char words[TD_EMU_WORDS])

@@ -249,10 +249,10 @@ static const td_emu_op *find_kernel(const td_emu_order *order, const uint32_t *s
 
 const char *td_op_describe(const td_emu_op *op, char words[TD_OP_WORDS])
 {
-    char name[128];
-    td_site site = td_code_line(op->caller, name, sizeof name);
-    snprintf(words, TD_OP_WORDS, "%s%s (%s, queued at %s:%d)", op->kernel ? "kernel " : "the ", op->what, op->place,
-             td_emu_file(site.file), site.line);
+    char name[128], place[TD_SITE_WORDS];
+    td_site site = td_host_line(op->caller, name, sizeof name);
+    snprintf(words, TD_OP_WORDS, "%s%s (%s, queued at %s)", op->kernel ? "kernel " : "the ", op->what, op->place,
+             td_site_words(site, place));
     return words;
 }
 

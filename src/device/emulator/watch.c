@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "device/emulator/code_line.h"
 #include "device/emulator/emulator.h"
+#include "device/emulator/watch_report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,10 +98,6 @@ enum { CHECK_EVERY = 1 << 20 };
  * does not spin for ever. */
 enum { YIELD_EVERY = 61 };
 
-/* ATOMIC: a read-modify-write of system scope, or a store; ATOMIC_DEVICE: a read-modify-write of device scope. */
-typedef enum access_kind { PLAIN_READ, PLAIN_WRITE, ATOMIC, ATOMIC_DEVICE, ATOMIC_LOAD } access_kind;
-static inline bool is_change(access_kind kind) { return kind == ATOMIC || kind == ATOMIC_DEVICE; }
-
 enum { KNOWN_PAGES = 512, PAGE_BITS = 12 };
 static uint32_t until_check, until_yield;
 /* Yields without progress after which a launch that waits for other GPUs is paused. */
@@ -178,41 +175,13 @@ void td_watch_resume(td_emu_machine *machine)
     watch.on = true;
 }
 
-/* A cell: tick, thread (its low bits), scope and change, bytes of the word. The scope says which other threads the cell
- * stands for, when several accessed the word and none of their accesses is ordered. The change says, in a joint launch,
- * what the thread's member did to the word since the last set barrier. */
-enum { BYTES_BITS = 4, SCOPE_BITS = 4, SCOPE_SHIFT = 4, THREAD_SHIFT = 8, THREAD_BITS = 24, TICK_SHIFT = 32 };
-enum { UNCHANGED, CHANGED, CHANGED_FOR_DEVICE, CHANGES };
-enum { ONE_THREAD, ONE_WARP, ONE_BLOCK, SEVERAL_BLOCKS, SEVERAL_MEMBERS };
-#define THREAD_MASK ((1u << THREAD_BITS) - 1)
-
-static inline uint32_t tick_of(uint64_t cell) { return (uint32_t)(cell >> TICK_SHIFT); }
-static inline uint32_t thread_of(uint64_t cell) { return (uint32_t)cell >> THREAD_SHIFT; }
-static inline uint32_t both_of(uint64_t cell) { return (uint32_t)cell >> SCOPE_SHIFT & ((1u << SCOPE_BITS) - 1); }
-static inline uint32_t scope_of(uint64_t cell) { return both_of(cell) / CHANGES; }
-static inline uint32_t change_of(uint64_t cell) { return both_of(cell) % CHANGES; }
-static inline uint32_t bytes_of(uint64_t cell) { return (uint32_t)cell & ((1u << BYTES_BITS) - 1); }
-
-static inline uint64_t cell_make(uint32_t tick, uint32_t thread, uint32_t scope, uint32_t bytes)
-{
-    return (uint64_t)tick << TICK_SHIFT | (thread & THREAD_MASK) << THREAD_SHIFT | scope * CHANGES << SCOPE_SHIFT | bytes;
-}
-
-/* Of a new cell. */
-static inline uint64_t with_change(uint64_t cell, uint32_t change) { return cell + ((uint64_t)change << SCOPE_SHIFT); }
-
 /* The number of a cell's thread in the current block; at least block->threads if it belongs to another block. */
 static inline uint32_t number_in_block(const td_emu_fiber_thread *me, uint64_t cell)
 {
     return (thread_of(cell) - (me->id - me->self.thread)) & THREAD_MASK;
 }
 
-/* Whether a cell's thread belongs to this launch; in a joint launch, to this member. */
-static inline bool is_of_member(uint64_t cell)
-{
-    const td_emu_machine *m = watch.machine;
-    return m->joint == NULL || thread_of(cell) - m->first_id < m->ids;
-}
+static inline bool is_of_member(uint64_t cell) { return td_cell_is_of(watch.machine, cell); }
 
 /* Whether the cell's access happened before the current thread's next one. */
 static bool is_past(const td_emu_fiber_thread *me, uint64_t cell)
@@ -234,54 +203,11 @@ static uint32_t common_scope(const td_emu_fiber_thread *me, uint64_t cell)
     return scope > scope_of(cell) ? scope : scope_of(cell);
 }
 
-static const char *const verbs[] = {"reads", "writes plainly", "touches atomically", "touches atomically",
-                                    "touches atomically"};
-
-/* The member of a joint launch that a cell's thread belongs to. */
-static uint32_t member_of(uint64_t cell)
-{
-    const td_emu_joint *joint = watch.machine->joint;
-    uint32_t i = 0;
-    while (i + 1 < joint->count && thread_of(cell) - joint->member[i]->first_id >= joint->member[i]->ids) i++;
-    return i;
-}
-
-static void report_members_race(td_site site, access_kind kind, uint64_t cell, const char *did)
-{
-    const td_emu_machine *m = watch.machine->joint->member[member_of(cell)];
-    uint32_t other = thread_of(cell) - m->first_id;
-    td_emu_break(site, "race between devices: it %s a word of device memory that thread %u of block %u of %s %s, with no "
-                 "set barrier between", verbs[kind], other % m->shape.threads, other / m->shape.threads, m->device->name,
-                 did);
-}
-
-static void report_race(const void *code, access_kind kind, uint64_t cell, bool written, bool shared)
-{
-    char name[TD_EMU_WORDS];
-    td_site site = td_code_line(code, name, sizeof name);
-    const td_emu_machine *m = watch.machine;
-    const char *did = written ? "wrote plainly" : "touched";
-    if (!is_of_member(cell)) report_members_race(site, kind, cell, did);
-    uint32_t threads = m->shape.threads, other = thread_of(cell) - m->first_id;
-    td_emu_break(site, "race: it %s a word of %s memory that thread %u of block %u %s, with no barrier between",
-                 verbs[kind], shared ? "shared" : "device", other % threads, other / threads, did);
-}
-
-/* Reports a race with an operation of another stream or device. */
-static void report_unordered(const void *code, access_kind kind, const td_emu_op *other, bool written)
-{
-    char name[TD_EMU_WORDS], words[TD_OP_WORDS];
-    td_site site = td_code_line(code, name, sizeof name);
-    td_emu_break(site, "race between streams: it (stream %u of %s) %s a word that %s %s; nothing orders them: wait for an "
-                 "event recorded behind the first, or synchronize its stream", watch.machine->stream,
-                 watch.machine->device->name, verbs[kind], td_op_describe(other, words), written ? "wrote" : "touched");
-}
-
 static void check_earlier(uint64_t cell, access_kind kind, bool written, const void *code)
 {
     if (tick_of(cell) >= watch.began && !watch.mixed) return;
     const td_emu_op *other = td_order_unordered(watch.machine->order, watch.machine->seen, tick_of(cell));
-    if (other != NULL) report_unordered(code, kind, other, written);
+    if (other != NULL) td_watch_report_unordered(watch.machine, code, kind, other, written);
 }
 
 /* Whether a cell that is no older than the launch is of another operation, executed while the launch was paused. */
@@ -301,17 +227,13 @@ static __attribute__((noinline)) void meet(const td_emu_cell *cell, access_kind 
     seen[op->actor] = op->number;
 }
 
-static const char *name_of_member(uint64_t cell)
-{
-    const td_emu_joint *joint = watch.machine->joint;
-    return joint->member[member_of(cell)]->device->name;
-}
+static const char *name_of_member(uint64_t cell) { return td_cell_member(watch.machine, cell)->device->name; }
 
 /* Whether the thread of a cell is one of this member, or of a slice of the same GPU. */
 static bool is_of_gpu(uint64_t cell)
 {
     const td_emu_machine *m = watch.machine;
-    return is_of_member(cell) || m->joint->member[member_of(cell)]->first_slice == m->first_slice;
+    return is_of_member(cell) || td_cell_member(m, cell)->first_slice == m->first_slice;
 }
 
 /* The cell `now` of an access of this kind with the change it makes, after the access in `touched` (recent: of this
@@ -345,11 +267,11 @@ static inline void touch_word(td_emu_cell *cell, uint32_t bytes, access_kind kin
     if (mixed) meet(cell, kind);
     if (tick_of(written) >= since && (bytes_of(written) & bytes) != 0) {
         if (tick_of(written) < begin || (mixed && is_foreign(written))) check_earlier(written, kind, true, code);
-        else if (!is_past(me, written)) report_race(code, kind, written, true, shared);
+        else if (!is_past(me, written)) td_watch_report_race(watch.machine, code, kind, written, true, shared);
     }
     bool recent = tick_of(touched) >= begin && (bytes_of(touched) & bytes) != 0 && !(mixed && is_foreign(touched));
     if (kind == PLAIN_WRITE) {
-        if (recent && !is_past(me, touched)) report_race(code, kind, touched, false, shared);
+        if (recent && !is_past(me, touched)) td_watch_report_race(watch.machine, code, kind, touched, false, shared);
         if (!recent && tick_of(touched) >= since && (bytes_of(touched) & bytes) != 0)
             check_earlier(touched, kind, false, code);
         cell->written = mine;
@@ -390,24 +312,6 @@ static void touch_shared(td_emu_block *block, uint64_t at, uint64_t bytes, acces
     if (watch.races) touch_words(block->cells, at, bytes, kind, block->began, block->began, true, code);
 }
 
-static void refuse(uintptr_t at, uint64_t bytes, access_kind kind, const void *code)
-{
-    char name[TD_EMU_WORDS], words[TD_EMU_WORDS];
-    td_site site = td_code_line(code, name, sizeof name);
-    td_emu_break(site, "%s %llu bytes %s", kind == PLAIN_READ ? "reads" : kind == PLAIN_WRITE ? "writes" : "touches",
-                 (unsigned long long)bytes, td_region_describe(watch.machine->regions, at, words));
-}
-
-static void refuse_peer(const td_region *region, const void *code)
-{
-    char name[TD_EMU_WORDS];
-    td_site site = td_code_line(code, name, sizeof name);
-    if (watch.machine->peer_rate[region->number] == 0)
-        td_emu_break(site, "touches the memory of %s, to which there is no link", region->device->name);
-    td_emu_break(site, "touches the memory of %s, to which access is not enabled (td_device_enable_peer)",
-                 region->device->name);
-}
-
 /* Slices of one GPU have one memory, whichever of them allocated it. */
 static bool is_peer(const td_region *region)
 {
@@ -436,7 +340,7 @@ static void check_copies(uintptr_t at, uint64_t bytes, access_kind kind, const v
     bool written = false, writes = kind == PLAIN_WRITE || is_change(kind);
     const td_emu_op *other = td_order_conflict(watch.machine->order, watch.machine->seen, watch.since, at, bytes, writes,
                                                is_change(kind), &written);
-    if (other != NULL) report_unordered(code, kind, other, written);
+    if (other != NULL) td_watch_report_unordered(watch.machine, code, kind, other, written);
 }
 
 static void touch_host(td_region *region, uintptr_t at, uint64_t bytes, access_kind kind)
@@ -491,9 +395,9 @@ static void touch_device(uintptr_t at, uint64_t bytes, access_kind kind, const v
     td_emu_work *work = &watch.machine->work;
     td_region *region = region_of(at, bytes);
     if (region == NULL && is_own(at, bytes, kind)) return;
-    if (region == NULL) refuse(at, bytes, kind, code);
+    if (region == NULL) td_watch_refuse(watch.machine, at, bytes, kind, code);
     bool peer = is_peer(region);
-    if (peer && !watch.machine->peer_enabled[region->number]) refuse_peer(region, code);
+    if (peer && !watch.machine->peer_enabled[region->number]) td_watch_refuse_peer(watch.machine, region, code);
     work->accesses++;
     if (kind >= ATOMIC) work->atomics++;
     if (peer) count_peer(region, bytes, kind);

@@ -91,7 +91,7 @@ static const double OVERHEAD = 3e5; /* assumed time for sending the frontier and
 
 static td_status check_sinks(const td_coop_job *self)
 {
-    if (self->order != TD_ORDER_HOT || self->extract == TD_EXTRACT_RANDOM)
+    if (self->setup.order != TD_ORDER_HOT || self->setup.extract == TD_EXTRACT_RANDOM)
         return td_fail(TD_USAGE, "coop.sinks=defer needs coop.order=hot, which puts the vertices without "
                                  "out-edges last");
     return TD_OK;
@@ -111,7 +111,7 @@ static bool keeps_stored_order(const td_coop_job *self)
 static bool is_prepared(td_coop_job *self, double set)
 {
     char name[TD_SIDECAR_NAME];
-    self->order = TD_ORDER_HOT;
+    self->setup.order = TD_ORDER_HOT;
     return set != TD_PREPARED_OFF && td_coop_find_prepared(self, name);
 }
 
@@ -124,12 +124,13 @@ static td_status choose_order(td_coop_job *self, const double *set)
     double order = set[SET_ORDER];
     bool hot = !keeps_stored_order(self) && (order == ORDER_AUTO || order == TD_ORDER_HOT);
     bool whole = set[SET_SINKS] == 0 || !self->gpu.traits->fused; /* a search that defers sinks divides another graph */
-    self->prepared = hot && whole && is_prepared(self, set[SET_PREPARED]);
-    self->order = keeps_stored_order(self) ? TD_ORDER_NONE : hot ? TD_ORDER_HOT : (td_order)order;
-    if (self->prepared || !hot || order != ORDER_AUTO || self->defer_sinks || graph->out.offsets == NULL) return TD_OK;
+    self->setup.prepared = hot && whole && is_prepared(self, set[SET_PREPARED]);
+    self->setup.order = keeps_stored_order(self) ? TD_ORDER_NONE : hot ? TD_ORDER_HOT : (td_order)order;
+    bool fixed = self->setup.prepared || !hot || order != ORDER_AUTO || self->setup.defer_sinks;
+    if (fixed || graph->out.offsets == NULL) return TD_OK;
     TD_CHECK(td_checks_lists(graph, false, self->gpu.options->pool));
-    self->stored_order = td_share_near(graph) >= LOCAL;
-    if (self->stored_order) self->order = TD_ORDER_NONE;
+    self->setup.stored_order = td_share_near(graph) >= LOCAL;
+    if (self->setup.stored_order) self->setup.order = TD_ORDER_NONE;
     return TD_OK;
 }
 
@@ -139,29 +140,30 @@ td_status td_coop_read_settings(td_coop_job *self)
     const td_settings *settings = self->gpu.options->settings;
     const td_program_info *info = self->gpu.run->program->info;
     TD_CHECK(td_settings_resolve(settings, "coop", td_coop_settings, set, NULL));
-    self->defer_sinks = set[SET_SINKS] == 1 && !self->gpu.traits->fused; /* searches: run_deferring */
+    self->setup.defer_sinks = set[SET_SINKS] == 1 && !self->gpu.traits->fused; /* searches: run_deferring */
     self->gpu.prioritised = self->gpu.traits->schedule == TD_SCHEDULE_PRIORITY && !self->gpu.has_limit;
-    self->extract = (td_split_extract)set[SET_EXTRACT];
+    self->setup.extract = (td_split_extract)set[SET_EXTRACT];
     TD_CHECK(choose_order(self, set));
-    if (keeps_stored_order(self) && self->extract == TD_EXTRACT_RANDOM) self->extract = TD_EXTRACT_VERTEXEDGE;
+    if (keeps_stored_order(self) && self->setup.extract == TD_EXTRACT_RANDOM)
+        self->setup.extract = TD_EXTRACT_VERTEXEDGE;
     bool loud = !self->gpu.memory.measures; /* a plan may be refused */
     if (loud && td_settings_given(settings, "coop.order") && keeps_stored_order(self) && set[SET_ORDER] != TD_ORDER_NONE)
         td_warn("coop.order has no effect: %s keeps the graph's order%s", info->name,
                 info->renumbers ? " under an iteration limit and with checkpoints, because its values are vertices"
                                 : ", because its values may depend on vertex numbers");
-    self->on_demand = set[SET_ON_DEMAND] == 0;
-    self->link = set[SET_LINK] == 0;
-    self->compress = set[SET_COMPRESS] == 0 && self->link;
-    self->invoke = (td_coop_invoke)set[SET_INVOKE];
-    self->tau = set[SET_TAU];
-    self->theta = set[SET_THETA];
-    self->piece = (uint64_t)set[SET_PIECE];
-    self->overhead = OVERHEAD;
+    self->setup.on_demand = set[SET_ON_DEMAND] == 0;
+    self->setup.link = set[SET_LINK] == 0;
+    self->setup.compress = set[SET_COMPRESS] == 0 && self->setup.link;
+    self->setup.invoke = (td_coop_invoke)set[SET_INVOKE];
+    self->setup.tau = set[SET_TAU];
+    self->setup.theta = set[SET_THETA];
+    self->setup.piece = (uint64_t)set[SET_PIECE];
+    self->rates.overhead = OVERHEAD;
     self->gpu.balance = (td_balance)set[SET_BALANCE];
-    self->cpu.stealing_given = true;
+    self->cpu.setup.stealing_given = true;
     self->cpu.share.stealing = (td_stealing)set[SET_STEALING];
     self->gpu.delta = set[SET_DELTA];
-    return self->defer_sinks ? check_sinks(self) : TD_OK;
+    return self->setup.defer_sinks ? check_sinks(self) : TD_OK;
 }
 
 /* Setting up. */
@@ -197,17 +199,17 @@ static td_status declare_frontier(td_coop_job *self)
 {
     td_host_memory *host = &self->gpu.memory.host;
     uint64_t n = self->gpu.graph->vertices, bytes = self->gpu.traits->value_bytes;
-    self->block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
-    TD_CHECK(td_host_declare(host, &self->blocks, self->block_count + 1, sizeof *self->blocks,
+    self->push.block_count = (n + TD_BLOCK_WORDS * 64 - 1) / (TD_BLOCK_WORDS * 64);
+    TD_CHECK(td_host_declare(host, &self->push.blocks, self->push.block_count + 1, sizeof *self->push.blocks,
                              "blocks of the frontier"));
     for (int i = 0; i < TD_COOP_DEQUES; i++)
-        TD_CHECK(td_host_declare(host, &self->before[i], self->block_count + 1, sizeof(uint64_t),
+        TD_CHECK(td_host_declare(host, &self->push.before[i], self->push.block_count + 1, sizeof(uint64_t),
                                  "blocks of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->queue_values, n, bytes, "values of the frontier"));
-    TD_CHECK(td_coop_new_pinned(self, &self->changed, n, sizeof(uint32_t), "vertices that changed"));
-    TD_CHECK(td_coop_new_pinned(self, &self->given, n, bytes, "values that changed"));
+    TD_CHECK(td_coop_new_pinned(self, &self->push.queue_values, n, bytes, "values of the frontier"));
+    TD_CHECK(td_coop_new_pinned(self, &self->push.changed, n, sizeof(uint32_t), "vertices that changed"));
+    TD_CHECK(td_coop_new_pinned(self, &self->push.given, n, bytes, "values that changed"));
     if (!self->gpu.prioritised) return TD_OK;
-    return td_host_declare_zeroed(host, &self->pending, td_cpu_words(&self->cpu), sizeof *self->pending,
+    return td_host_declare_zeroed(host, &self->push.pending, td_cpu_words(&self->cpu), sizeof *self->push.pending,
                                   "deferred vertices");
 }
 
@@ -232,7 +234,7 @@ static td_status make_frontier(td_coop_job *self)
     TD_CHECK(td_gpu_clear_map(gpu, state->next_active));
     TD_CHECK(td_stream_synchronize(gpu->stream));
     TD_CHECK(td_coop_declare_host(self));
-    uint32_t *const queues[] = {self->cpu.queue, self->cpu.next_queue};
+    uint32_t *const queues[] = {self->cpu.frontier.queue, self->cpu.frontier.next_queue};
     for (int i = 0; i < 2; i++)
         if (td_device_pin(gpu->device, queues[i], n * sizeof(uint32_t), &seen) == TD_OK)
             self->pins[self->pin_count++] = queues[i];
@@ -263,22 +265,22 @@ static td_status set_up(td_coop_job *self)
                                 gpu->options->pool));
     gpu->graph = cpu->graph = &self->layout->shadow;
     gpu->both = false; /* one list per part */
-    cpu->lists = 2;
-    cpu->push[0] = split->push.hot;
-    cpu->push[1] = split->push.rest;
-    cpu->pull[0] = split->pull.hot;
-    cpu->pull[1] = split->pull.rest;
-    cpu->bare = !fused;
-    cpu->by_rounds = true;
+    cpu->view.lists = 2;
+    cpu->view.push[0] = split->push.hot;
+    cpu->view.push[1] = split->push.rest;
+    cpu->view.pull[0] = split->pull.hot;
+    cpu->view.pull[1] = split->pull.rest;
+    cpu->setup.bare = !fused;
+    cpu->setup.by_rounds = true;
     TD_CHECK(make_own_pool(self));
     TD_CHECK(td_cpu_job_open(cpu, gpu->run, &self->cpu_options));
     cpu->coop.hot = self->layout->cut->hot.offsets;
     cpu->coop.rest = self->layout->cut->rest.offsets;
     if (gpu->prioritised)
-        cpu->delta = td_gpu_delta(cpu->graph, gpu->delta > 0 ? gpu->delta : td_gpu_delta(cpu->graph, 0) * STEP);
-    self->link = self->link && self->layout->readable;
+        cpu->setup.delta = td_gpu_delta(cpu->graph, gpu->delta > 0 ? gpu->delta : td_gpu_delta(cpu->graph, 0) * STEP);
+    self->setup.link = self->setup.link && self->layout->readable;
     fill_state(self);
-    self->lane[TD_COOP_HOT] = self->lane[TD_COOP_REST] = gpu->stream;
+    self->share.lane[TD_COOP_HOT] = self->share.lane[TD_COOP_REST] = gpu->stream;
     return fused ? make_frontier(self) : td_coop_make_sums(self);
 }
 
@@ -295,19 +297,20 @@ static void tear_down(td_coop_job *self, td_status status)
     if (self->gpu.stream != NULL) (void)td_stream_synchronize(self->gpu.stream);
     for (int i = 0; i < self->pin_count; i++) td_device_unpin(layout->device, self->pins[i]);
     td_gpu_job_close(&self->gpu);
-    if (self->cpu.bare) self->cpu.messages = self->cpu.values = self->cpu.next_messages = self->cpu.next_values = NULL;
+    if (self->cpu.setup.bare)
+        self->cpu.messages = self->cpu.values = self->cpu.next_messages = self->cpu.next_values = NULL;
     td_cpu_job_close(&self->cpu);
-    td_free(self->blocks);
-    td_free(self->before[TD_COOP_HOT]);
-    td_free(self->before[TD_COOP_REST]);
-    td_free(self->queue_values);
-    td_free(self->changed);
-    td_free(self->given);
-    td_free(self->pending);
-    td_free(self->sums);
+    td_free(self->push.blocks);
+    td_free(self->push.before[TD_COOP_HOT]);
+    td_free(self->push.before[TD_COOP_REST]);
+    td_free(self->push.queue_values);
+    td_free(self->push.changed);
+    td_free(self->push.given);
+    td_free(self->push.pending);
+    td_free(self->sums.own);
     for (int i = 0; i < 2; i++) {
-        if (self->messages[i] != self->snapshot[i]) td_free(self->messages[i]);
-        td_free(self->snapshot[i]);
+        if (self->sums.messages[i] != self->kept.values[i]) td_free(self->sums.messages[i]);
+        td_free(self->kept.values[i]);
     }
     td_free(self->cpu.coop.partials);
     td_free(self->cpu.coop.cut);
@@ -321,7 +324,7 @@ static void tear_down(td_coop_job *self, td_status status)
 static td_status copy_result(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
-    const void *values = self->gpu.traits->fused ? self->cpu.values : self->snapshot[self->last_snapshot];
+    const void *values = self->gpu.traits->fused ? self->cpu.values : self->kept.values[self->kept.last];
     TD_CHECK(td_numbering_copy_result(&self->layout->numbering, run, values, self->gpu.traits->value_bytes,
                                     self->gpu.options->pool));
     run->array_bytes = self->gpu.graph->vertices * self->gpu.traits->value_bytes;
@@ -347,7 +350,7 @@ static td_status fall_back_to_cpu(td_run *run, const td_run_options *options, co
 /* A search over a graph whose order has close neighbours has many small frontiers, for which a GPU does not pay. */
 static bool walks_alone(const td_coop_job *self)
 {
-    return self->gpu.traits->fused && self->stored_order && self->invoke == TD_INVOKE_MEASURED &&
+    return self->gpu.traits->fused && self->setup.stored_order && self->setup.invoke == TD_INVOKE_MEASURED &&
            self->gpu.run->program->info->needs_source && self->gpu.run->resumed == NULL;
 }
 
@@ -357,7 +360,7 @@ static td_status go_on_alone(td_coop_job *self, bool *alone)
     char message[TD_MESSAGE_BYTES];
     snprintf(message, sizeof message, "%s", td_last_message());
     TD_CHECK(td_coop_recover(self));
-    td_run_end_processing(self->gpu.run, self->cpu.run_began);
+    td_run_end_processing(self->gpu.run, self->cpu.progress.began);
     td_warn("%s; the CPU continues alone after %u iterations", message, self->gpu.run->iterations);
     *alone = true;
     return TD_OK;
@@ -369,30 +372,30 @@ static td_status leave(td_coop_job *self, bool *alone)
     td_info("coop: frontiers stay small; the CPU runs it alone");
     run->row_count = run->iterations = 0;
     run->edges_processed = 0;
-    td_run_end_processing(run, self->cpu.run_began);
+    td_run_end_processing(run, self->cpu.progress.began);
     *alone = true;
     return TD_OK;
 }
 
 static td_status run_coop(td_coop_job *self, td_run *run, const td_run_options *options, uint64_t began, bool *alone)
 {
-    self->gpu.run_began = self->cpu.run_began = td_clock_ns();
+    self->gpu.run_began = self->cpu.progress.began = td_clock_ns();
     run->prepare_seconds = td_seconds_since(began);
     td_gpu_start_counting(&self->gpu);
     TD_CHECK(td_checkpoints_begin(run));
     td_status status = run_together(self);
     if (status == TD_DEVICE) return go_on_alone(self, alone);
     TD_CHECK(status);
-    if (self->leaves) return leave(self, alone);
+    if (self->rates.leaves) return leave(self, alone);
     td_checkpoints_finish(run);
-    td_run_end_processing(run, self->cpu.run_began);
+    td_run_end_processing(run, self->cpu.progress.began);
     td_gpu_stop_counting(&self->gpu);
     if (self->gpu.balance == TD_BALANCE_IWB) td_run_count(run, "tasks_moved", self->gpu.control->tasks_moved);
     TD_CHECK(td_cpu_report_workers(&self->cpu));
-    td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self->gpu_busy_in_all * 1e-9;
+    td_device_use_of(&run->devices, run->device)->row.busy_seconds = (double)self->rates.gpu_busy_in_all * 1e-9;
     td_numbering_leave(run, &self->renumbered);
     TD_CHECK(copy_result(self));
-    if (self->prepared) td_run_count(run, "prepared", self->layout->prepared);
+    if (self->setup.prepared) td_run_count(run, "prepared", self->layout->prepared);
     if (!options->parents) return TD_OK;
     TD_CHECK(td_checks_lists(run->graph, true, options->pool));
     return td_cpu_parents(run, options);
@@ -416,7 +419,7 @@ static const char *find_reason_against(const td_coop_job *self)
     const td_split *split = &self->layout->split;
     if (split->inside == 0) return "no vertex with its edges fits in the GPU memory allowed";
     if (self->gpu.traits->fused || td_coop_invokes(self, split->edges, split->hot_edges)) return NULL;
-    return self->invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "coop.invoke never uses the GPU on this graph";
+    return self->setup.invoke == TD_INVOKE_NEVER ? "coop.invoke=never" : "coop.invoke never uses the GPU on this graph";
 }
 
 static td_status run_plan(const td_plan *plan, td_run *run)
@@ -439,7 +442,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
         goto done;
     }
     TD_TRY(td_gpu_layout_acquire(&td_coop_layout_kind, run->graph, options, &self.layout));
-    self.probe_bytes = bytes->program;
+    self.setup.probe_bytes = bytes->program;
     TD_TRY(td_coop_prepare(&self, bytes->room));
     reason = find_reason_against(&self);
     if (reason != NULL) goto done;
@@ -452,7 +455,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     run->prepare_seconds += prepared;
 done:
     td_numbering_leave(run, &self.renumbered);
-    tear_down(&self, alone && !self.leaves ? TD_DEVICE : status);
+    tear_down(&self, alone && !self.rates.leaves ? TD_DEVICE : status);
     if (reason != NULL || alone) run->async = async; /* the CPU alone may run asynchronously */
     if (status == TD_OK && alone) return end_alone(run, options);
     return status == TD_OK && reason != NULL ? fall_back_to_cpu(run, options, reason) : status;

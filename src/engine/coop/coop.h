@@ -90,12 +90,10 @@ typedef struct td_coop_moment {
     double global;
 } td_coop_moment;
 
-typedef struct td_coop_job {
-    td_gpu_job gpu;
-    td_cpu_job cpu;
-    td_coop_graph *layout;
-    td_run_options cpu_options;
-    td_pool *own_pool;         /* a pool with one worker fewer than cores; NULL: the run's pool */
+struct td_coop_job;
+
+/* What settings, program and graph decide before the run. */
+typedef struct td_coop_setup {
     td_order order;
     bool stored_order;         /* the graph's order is used, because neighbours have close numbers */
     td_split_extract extract;
@@ -107,6 +105,10 @@ typedef struct td_coop_job {
     double compressed_guess;   /* if arrays are measured: estimated words per edge of compressed targets */
     uint64_t probe_bytes;      /* maximum size of the copy that measures the link; the program's arrays use that memory
                                 * later */
+} td_coop_setup;
+
+/* Both deques, and the GPU's pieces in flight (share.c). */
+typedef struct td_coop_share {
     td_coop_deque deque[TD_COOP_DEQUES];
     bool cpu_in_front;         /* the CPU takes from the front, the GPU from the back */
     td_status (*launch)(struct td_coop_job *self, const td_coop_piece *piece);
@@ -116,19 +118,28 @@ typedef struct td_coop_job {
     td_coop_piece flight[TD_COOP_DEQUES][TD_COOP_FLIGHTS];
     uint32_t flights[TD_COOP_DEQUES], first_flight[TD_COOP_DEQUES];
     uint64_t busy_until;       /* expected end of the GPU's queued pieces */
-    bool gpu_takes;            /* the GPU takes part in this iteration */
-    bool cpu_waits;            /* the CPU waits for messages from the GPU before it starts */
-    bool cpu_posted;
-    double cpu_rate[TD_COOP_DEQUES]; /* measured rate of all workers, edges per ns; 0: unknown */
-    double overhead;           /* measured time for sending the frontier and merging changes, ns */
+} td_coop_share;
+
+/* Measured rates and times, and what follows from them. */
+typedef struct td_coop_rates {
+    double cpu_rate[TD_COOP_DEQUES]; /* of all workers, edges per ns; 0: unknown */
+    double overhead;           /* time for sending the frontier and merging changes, ns */
     bool grown;                /* some frontier was large enough for the GPU */
     bool leaves;               /* no such frontier is expected: the CPU runs alone */
     uint64_t gpu_free[TD_COOP_DEQUES], cpu_busy, gpu_busy, cpu_began;
     uint64_t gpu_busy_in_all;  /* ns of all iterations */
+} td_coop_rates;
+
+/* The current iteration. */
+typedef struct td_coop_now {
+    bool gpu_takes;            /* the GPU takes part in it */
+    bool cpu_waits;            /* the CPU waits for messages from the GPU before it starts */
+    bool cpu_posted;
     td_row *row;
-    td_status status;          /* first failure of a handler */
-    td_failure failure;
-    /* Programs that push. */
+} td_coop_now;
+
+/* Arrays of programs that push. */
+typedef struct td_coop_push {
     td_cpu_block *blocks;      /* blocks of the frontier; `before`: edges before each */
     uint64_t *before[TD_COOP_DEQUES];
     uint64_t block_count;
@@ -137,23 +148,48 @@ typedef struct td_coop_job {
     uint32_t *changed;         /* vertices that the GPU changed */
     void *queue_values, *given;
     uint64_t *pending;
-    /* Accumulating programs. */
-    void *rest_sums, *host_sums; /* on the device: sums along the rest (hot part: gpu.arrays.sums); sums sent by the
-                                  * host */
-    void *sums, *snapshot[2];  /* the host's sums; values of two iterations */
-    td_coop_moment snapshot_of[2];
-    int safe;                  /* the latest complete snapshot; -1: none */
-    uint32_t snapshots;
-    uint64_t snapshot_at;      /* time of the last snapshot */
-    uint32_t last_snapshot, snapshots_in_flight;
+} td_coop_push;
+
+/* Sums and messages of accumulating programs. */
+typedef struct td_coop_sums {
+    /* on the device: sums along the rest (hot part: gpu.arrays.sums); sums sent by the host */
+    void *rest, *sent;
+    void *own;                 /* the host's */
     void *messages[2]; /* the host's messages of this iteration and the next; snapshots if messages are the values */
     int next_messages;
     td_coop_range settled[TD_COOP_DEQUES]; /* vertices applied already, from the GPU's pieces of either deque */
     uint64_t hot_end;          /* vertices from here on have no hot edges */
-    uint64_t sums_begin, sums_end; /* vertices whose sums the host has */
-    bool sums_add;             /* the host's sums include hot edges, so further sums are added */
+    uint64_t begin, end;       /* vertices whose sums the host has */
+    bool add;                  /* the host's sums include hot edges, so further sums are added */
     uint64_t participants;     /* vertices computed in this iteration: 0 .. participants - 1; deferred sinks follow */
     uint64_t sources;          /* vertices 0 .. sources - 1 may have out-edges; only their messages are sent */
+} td_coop_sums;
+
+/* Accumulating programs: the host's snapshots of the values. */
+typedef struct td_coop_snapshots {
+    void *values[2];           /* of two iterations */
+    td_coop_moment of[2];
+    int safe;                  /* the latest complete snapshot; -1: none */
+    uint32_t count;
+    uint64_t at;               /* time of the last snapshot */
+    uint32_t last, in_flight;
+} td_coop_snapshots;
+
+typedef struct td_coop_job {
+    td_gpu_job gpu;
+    td_cpu_job cpu;
+    td_coop_graph *layout;
+    td_run_options cpu_options;
+    td_pool *own_pool;         /* a pool with one worker fewer than cores; NULL: the run's pool */
+    td_coop_setup setup;
+    td_coop_share share;
+    td_coop_rates rates;
+    td_coop_now now;
+    td_coop_push push;
+    td_coop_sums sums;
+    td_coop_snapshots kept;
+    td_status status;          /* first failure of a handler */
+    td_failure failure;
     void *pins[8];
     int pin_count;
     td_renumbered renumbered;

@@ -178,7 +178,7 @@ static td_status make_windows(td_coop_job *self, td_link_list *link, const td_ad
 {
     td_coop_graph *layout = self->layout;
     td_gpu_memory *memory = &self->gpu.memory;
-    uint64_t size = UINT64_C(1) << shift, guess = (uint64_t)(self->compressed_guess * (double)edges);
+    uint64_t size = UINT64_C(1) << shift, guess = (uint64_t)(self->setup.compressed_guess * (double)edges);
     *link = (td_link_list){.offsets = list->offsets, .targets = list->targets, .edges = edges, .shift = shift,
                            .subgraphs = (uint32_t)((edges + size - 1) >> shift)};
     TD_CHECK(td_link_compress(link, guess, &memory->host, layout->device, self->gpu.options->pool));
@@ -216,7 +216,8 @@ static td_status measure_compressed(td_coop_job *self, uint32_t shift, uint64_t 
     uint64_t before = memory->host.bytes;
     TD_CHECK(make_windows(self, &hot, &none, shift, inside));
     uint64_t windows = TD_COOP_WINDOWS * (UINT64_C(1) << shift);
-    uint64_t words = (uint64_t)(self->compressed_guess * (double)(all + windows)), bytes = words * sizeof(uint32_t);
+    uint64_t words = (uint64_t)(self->setup.compressed_guess * (double)(all +
+                                                                        windows)), bytes = words * sizeof(uint32_t);
     TD_CHECK(td_gpu_declare(memory, TD_FOR_EDGES, &edges, bytes < room ? bytes : room, 1, "compressed targets"));
     td_host_let_go(&memory->host, memory->host.bytes - before);
     return TD_OK;
@@ -293,7 +294,7 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
     make_shadow(layout);
     if (memory->measures) {
         TD_CHECK(send_offsets(self, !request->pushes));
-        bool compresses = shift > 0 && self->compressed_guess > 0;
+        bool compresses = shift > 0 && self->setup.compressed_guess > 0;
         return compresses ? measure_compressed(self, shift, room) : send_hot(self, room);
     }
     if (layout->split.inside == 0) return TD_OK; /* no hot part */
@@ -303,7 +304,7 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
     if (shift > 0) TD_CHECK(send_compressed(self, shift, room));
     else TD_CHECK(send_hot(self, room));
     TD_CHECK(td_stream_synchronize(layout->stream));
-    return measure_copies(layout, self->probe_bytes);
+    return measure_copies(layout, self->setup.probe_bytes);
 }
 
 static uint64_t windows_bytes(uint32_t shift) { return TD_COOP_WINDOWS * sizeof(uint32_t) << shift; }
@@ -321,15 +322,16 @@ td_status td_coop_prepare(td_coop_job *self, uint64_t room)
 {
     td_coop_graph *layout = self->layout;
     td_split_request request = td_coop_request(self);
-    uint32_t shift = request.pulls && !request.pushes && !request.weighted && self->compress ? window_shift(room) : 0;
+    bool compresses = request.pulls && !request.pushes && !request.weighted && self->setup.compress;
+    uint32_t shift = compresses ? window_shift(room) : 0;
     request.room = shift > 0 ? room - windows_bytes(shift) : room;
     if (self->gpu.memory.measures) return make_lists(self, &request, shift, room);
     if (layout->split.out != NULL && memcmp(&layout->request, &request, sizeof request) == 0 &&
-        layout->compress == self->compress)
+        layout->compress == self->setup.compress)
         return TD_OK;
     td_gpu_mark before = td_gpu_layout_mark(self->gpu.options);
     free_lists(layout);
-    layout->compress = self->compress;
+    layout->compress = self->setup.compress;
     td_status status = make_lists(self, &request, shift, room);
     td_gpu_layout_note(self->gpu.options, &before);
     if (status == TD_OK) return TD_OK;

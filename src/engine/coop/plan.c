@@ -17,8 +17,8 @@ static td_status declare_sums(td_coop_job *self)
     td_gpu_job *gpu = &self->gpu;
     uint64_t n = gpu->graph->vertices, bytes = gpu->traits->accum_bytes;
     TD_CHECK(td_gpu_new(gpu, &gpu->arrays.sums, n, bytes, "sums"));
-    TD_CHECK(td_gpu_new(gpu, &self->rest_sums, n, bytes, "sums"));
-    return td_gpu_new(gpu, &self->host_sums, n, bytes, "the host's sums");
+    TD_CHECK(td_gpu_new(gpu, &self->sums.rest, n, bytes, "sums"));
+    return td_gpu_new(gpu, &self->sums.sent, n, bytes, "the host's sums");
 }
 
 /* Programs that push: vertices and values that are exchanged. */
@@ -29,8 +29,8 @@ static td_status declare_frontier(td_coop_job *self)
     uint64_t pieces = edges / TD_GPU_WARP_PIECE + edges / TD_COOP_HIGH_DEGREE + 2;
     TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, td_gpu_words(gpu), sizeof(uint32_t), "active vertices"));
     TD_CHECK(td_gpu_new(gpu, &gpu->arrays.pieces, pieces, sizeof(uint64_t), "pieces of high-degree vertices"));
-    TD_CHECK(td_gpu_new(gpu, &self->sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
-    return td_gpu_new(gpu, &self->sent_values, n, gpu->traits->value_bytes, "values that changed");
+    TD_CHECK(td_gpu_new(gpu, &self->push.sent_vertices, n, sizeof(uint32_t), "vertices that changed"));
+    return td_gpu_new(gpu, &self->push.sent_values, n, gpu->traits->value_bytes, "values that changed");
 }
 
 td_status td_coop_declare_arrays(td_coop_job *self)
@@ -56,7 +56,7 @@ static td_status note_results(td_coop_job *self)
 {
     const td_program_info *info = self->gpu.run->program->info;
     uint64_t vertex = self->gpu.traits->value_bytes, parents = 0;
-    if (info->vertex_values && self->order != TD_ORDER_NONE) vertex += sizeof(uint32_t);
+    if (info->vertex_values && self->setup.order != TD_ORDER_NONE) vertex += sizeof(uint32_t);
     if (self->gpu.options->parents) TD_CHECK(td_cpu_measure_parents(self->gpu.run, self->gpu.options, &parents));
     td_host_note(&self->gpu.memory.host, self->gpu.graph->vertices * vertex + parents);
     return TD_OK;
@@ -68,9 +68,10 @@ static td_status declare_cpu(td_coop_job *self)
     td_run *run = self->gpu.run;
     uint64_t inputs = 0;
     for (int i = 0; i < TD_INPUTS; i++) inputs += run->inputs[i] != NULL;
-    if (self->order != TD_ORDER_NONE) td_host_hold(&self->gpu.memory.host, inputs * run->graph->vertices * sizeof(double));
-    self->cpu.bare = !self->gpu.traits->fused;
-    self->cpu.by_rounds = true;
+    if (self->setup.order != TD_ORDER_NONE)
+        td_host_hold(&self->gpu.memory.host, inputs * run->graph->vertices * sizeof(double));
+    self->cpu.setup.bare = !self->gpu.traits->fused;
+    self->cpu.setup.by_rounds = true;
     TD_CHECK(td_cpu_job_describe(&self->cpu, run, self->gpu.options));
     return td_cpu_declare_arrays(&self->cpu, &self->gpu.memory.host);
 }
@@ -87,8 +88,8 @@ static td_status measure(const td_program *program, const td_graph *graph, const
     td_gpu_measure_on(&self.gpu.memory, device);
     run.async = false; /* shared iterations are synchronous */
     TD_CHECK(td_coop_read_settings(&self));
-    out->prepared = self.prepared && td_coop_find_prepared(&self, out->layout);
-    self.compressed_guess = self.compress ? guess_compressed(graph) : 0;
+    out->prepared = self.setup.prepared && td_coop_find_prepared(&self, out->layout);
+    self.setup.compressed_guess = self.setup.compress ? guess_compressed(graph) : 0;
     TD_CHECK(td_coop_prepare(&self, room));
     TD_CHECK(declare_cpu(&self));
     TD_CHECK(td_coop_declare_arrays(&self));

@@ -13,8 +13,8 @@ td_split_request td_coop_request(const td_coop_job *self)
     const td_run *run = self->gpu.run;
     bool fused = self->gpu.traits->fused;
     memset(&request, 0, sizeof request); /* compared by memcmp */
-    request.order = self->order;
-    request.extract = self->extract;
+    request.order = self->setup.order;
+    request.extract = self->setup.extract;
     request.weighted = run->program->info->weights != TD_WEIGHTS_UNUSED && run->graph->weights != TD_WEIGHT_NONE;
     request.both = self->gpu.both;
     request.pushes = fused;
@@ -57,9 +57,9 @@ td_status td_coop_split(td_coop_job *self, const td_split_request *request)
     td_host_memory *host = &self->gpu.memory.host;
     td_pool *pool = self->gpu.options->pool;
     bool done = false;
-    if (self->prepared && host->measures)
+    if (self->setup.prepared && host->measures)
         return td_split_read(&layout->split, NULL, layout->gpu.graph, request, host, NULL);
-    if (self->prepared) TD_CHECK(read_split(self, request, &done));
+    if (self->setup.prepared) TD_CHECK(read_split(self, request, &done));
     if (!host->measures && !done) TD_CHECK(td_checks_lists(layout->gpu.graph, request->weighted, pool));
     return done ? TD_OK : td_split_make(&layout->split, layout->gpu.graph, request, host, pool);
 }

@@ -39,7 +39,7 @@ void td_coop_record_status(td_coop_job *self, td_status status)
 /* Takes about so many edges from one end: units from `front` up, or from `back` down. */
 static td_coop_piece take(td_coop_job *self, int which, bool in_front, uint64_t wanted)
 {
-    td_coop_deque *deque = &self->deque[which];
+    td_coop_deque *deque = &self->share.deque[which];
     uint64_t low = 1, high = deque->back - deque->front; /* units */
     while (low < high) { /* smallest number of units with that many edges */
         uint64_t middle = low + (high - low) / 2;
@@ -68,7 +68,7 @@ static bool is_empty(const td_coop_deque *deque) { return deque->front >= deque-
 
 static double gpu_rate(const td_coop_job *self, int which)
 {
-    if (self->deque[which].gpu_rate > 0) return self->deque[which].gpu_rate;
+    if (self->share.deque[which].gpu_rate > 0) return self->share.deque[which].gpu_rate;
     if (which == TD_COOP_HOT) return GPU_GUESS;
     return self->layout->copy_rate / (double)(sizeof(uint32_t) + self->layout->split.weight_bytes);
 }
@@ -76,7 +76,7 @@ static double gpu_rate(const td_coop_job *self, int which)
 /* Rate of all workers. Lists of the rest may be much shorter than hot ones and cost more per edge. */
 static double cpu_rate(const td_coop_job *self, int which)
 {
-    const double *rate = self->cpu_rate;
+    const double *rate = self->rates.cpu_rate;
     if (rate[which] > 0) return rate[which];
     return rate[!which] > 0 ? rate[!which] : CPU_GUESS * td_pool_threads(self->gpu.options->pool);
 }
@@ -84,23 +84,28 @@ static double cpu_rate(const td_coop_job *self, int which)
 static uint64_t left_in(const td_coop_deque *deque) { return td_coop_edges(deque, deque->front, deque->back); }
 
 /* Whether the GPU processes both deques concurrently. */
-static bool has_lanes(const td_coop_job *self) { return self->lane[TD_COOP_HOT] != self->lane[TD_COOP_REST]; }
+static bool has_lanes(const td_coop_job *self)
+{
+    return self->share.lane[TD_COOP_HOT] != self->share.lane[TD_COOP_REST];
+}
 
 /* Time until both sides have processed all remaining edges, each its own deque first and then the other's if it may. */
 static double time_left(const td_coop_job *self)
 {
-    double hot = (double)left_in(&self->deque[TD_COOP_HOT]), rest = (double)left_in(&self->deque[TD_COOP_REST]);
+    double hot = (double)left_in(&self->share.deque[TD_COOP_HOT]);
+    double rest = (double)left_in(&self->share.deque[TD_COOP_REST]);
     double cpu_hot = cpu_rate(self, TD_COOP_HOT), cpu_rest = cpu_rate(self, TD_COOP_REST);
-    if (!self->gpu_takes) return hot / cpu_hot + rest / cpu_rest;
+    if (!self->now.gpu_takes) return hot / cpu_hot + rest / cpu_rest;
     double gpu_hot = gpu_rate(self, TD_COOP_HOT), gpu_rest = gpu_rate(self, TD_COOP_REST);
     double on_gpu = hot / gpu_hot, on_cpu = rest / cpu_rest;
-    if (self->link && has_lanes(self)) {
+    if (self->setup.link && has_lanes(self)) {
         double both = rest / (cpu_rest + gpu_rest);
-        if (on_gpu <= both || !self->on_demand) return on_gpu > both ? on_gpu : both;
+        if (on_gpu <= both || !self->setup.on_demand) return on_gpu > both ? on_gpu : both;
         return both + (hot - gpu_hot * both) / (cpu_hot + gpu_hot);
     }
-    if (on_gpu <= on_cpu) return self->link ? on_gpu + (rest - cpu_rest * on_gpu) / (cpu_rest + gpu_rest) : on_cpu;
-    return self->on_demand ? on_cpu + (hot - gpu_hot * on_cpu) / (cpu_hot + gpu_hot) : on_gpu;
+    if (on_gpu <= on_cpu) return self->setup.link ? on_gpu +
+        (rest - cpu_rest * on_gpu) / (cpu_rest + gpu_rest) : on_cpu;
+    return self->setup.on_demand ? on_cpu + (hot - gpu_hot * on_cpu) / (cpu_hot + gpu_hot) : on_gpu;
 }
 
 static uint64_t piece_edges(const td_coop_job *self, double part, double rate, uint64_t least)
@@ -119,25 +124,27 @@ void td_coop_learn_cpu(td_coop_job *self, int which, uint64_t edges, uint64_t ns
 {
     if (edges < LEAST_SEEN) return;
     for (int i = 0; i < TD_COOP_DEQUES; i++)
-        if (which == i || which == TD_COOP_DEQUES) learn(&self->cpu_rate[i], edges, ns);
+        if (which == i || which == TD_COOP_DEQUES) learn(&self->rates.cpu_rate[i], edges, ns);
 }
 
 /* The GPU. */
 
 static void on_flown(void *context, td_status status, uint64_t value);
 
-static uint32_t flights(const td_coop_job *self) { return self->flights[TD_COOP_HOT] + self->flights[TD_COOP_REST]; }
+static uint32_t flights(const td_coop_job *self) { return self->share.flights[TD_COOP_HOT] +
+                                                  self->share.flights[TD_COOP_REST]; }
 
 static td_status fly_from(td_coop_job *self, int which)
 {
-    while (self->flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->deque[which])) {
-        td_coop_piece piece = take(self, which, !self->cpu_in_front,
-                                   piece_edges(self, GPU_PART, gpu_rate(self, which), self->piece));
-        TD_CHECK(self->launch(self, &piece));
-        TD_CHECK(td_stream_notify(self->lane[which], on_flown, self, (uint64_t)which));
-        self->flight[which][(self->first_flight[which] + self->flights[which]++) % TD_COOP_FLIGHTS] = piece;
-        if (which == TD_COOP_HOT) self->row->edges_gpu += piece.edges;
-        else self->row->edges_link += piece.edges;
+    while (self->share.flights[which] < TD_COOP_FLIGHTS && !is_empty(&self->share.deque[which])) {
+        td_coop_piece piece = take(self, which, !self->share.cpu_in_front,
+                                   piece_edges(self, GPU_PART, gpu_rate(self, which), self->setup.piece));
+        TD_CHECK(self->share.launch(self, &piece));
+        TD_CHECK(td_stream_notify(self->share.lane[which], on_flown, self, (uint64_t)which));
+        self->share.flight[which][(self->share.first_flight[which] +
+                                   self->share.flights[which]++) % TD_COOP_FLIGHTS] = piece;
+        if (which == TD_COOP_HOT) self->now.row->edges_gpu += piece.edges;
+        else self->now.row->edges_link += piece.edges;
     }
     return TD_OK;
 }
@@ -146,9 +153,9 @@ static td_status fly_from(td_coop_job *self, int which)
  * first. */
 static td_status fly(td_coop_job *self)
 {
-    if (!self->gpu_takes) return TD_OK;
+    if (!self->now.gpu_takes) return TD_OK;
     TD_CHECK(fly_from(self, TD_COOP_HOT));
-    bool takes_rest = self->link && (has_lanes(self) || is_empty(&self->deque[TD_COOP_HOT]));
+    bool takes_rest = self->setup.link && (has_lanes(self) || is_empty(&self->share.deque[TD_COOP_HOT]));
     return takes_rest ? fly_from(self, TD_COOP_REST) : TD_OK;
 }
 
@@ -172,19 +179,20 @@ static td_status note_piece(td_coop_job *self, td_lane lane, const td_coop_piece
 static void on_flown(void *context, td_status status, uint64_t which)
 {
     td_coop_job *self = context;
-    const td_coop_piece *piece = &self->flight[which][self->first_flight[which]];
-    uint64_t now = arrival(self), began = piece->asked > self->gpu_free[which] ? piece->asked : self->gpu_free[which];
+    const td_coop_piece *piece = &self->share.flight[which][self->share.first_flight[which]];
+    uint64_t now = arrival(self), began = piece->asked > self->rates.gpu_free[which]
+        ? piece->asked : self->rates.gpu_free[which];
     uint64_t took = now > began ? now - began : 1;
-    if (piece->edges >= LEAST_SEEN) learn(&self->deque[piece->deque].gpu_rate, piece->edges, took);
-    self->gpu_free[which] = now;
+    if (piece->edges >= LEAST_SEEN) learn(&self->share.deque[piece->deque].gpu_rate, piece->edges, took);
+    self->rates.gpu_free[which] = now;
     td_lane lane = which == TD_COOP_HOT ? TD_LANE_KERNELS : TD_LANE_COPIES;
     td_coop_record_status(self, note_piece(self, lane, piece, now - took, now));
-    self->first_flight[which] = (self->first_flight[which] + 1) % TD_COOP_FLIGHTS;
-    self->flights[which]--;
-    if (began < self->busy_until) began = self->busy_until;
+    self->share.first_flight[which] = (self->share.first_flight[which] + 1) % TD_COOP_FLIGHTS;
+    self->share.flights[which]--;
+    if (began < self->share.busy_until) began = self->share.busy_until;
     if (now > began) {
-        self->gpu_busy += now - began;
-        self->busy_until = now;
+        self->rates.gpu_busy += now - began;
+        self->share.busy_until = now;
     }
     td_coop_record_status(self, status);
     if (self->status == TD_OK) td_coop_record_status(self, fly(self));
@@ -200,26 +208,27 @@ static void post_turn(td_coop_job *self)
     td_device *device = self->layout->device;
     td_loop *loop = self->layout->gpu.set->loop;
     uint64_t time = device->kind == TD_DEVICE_EMULATOR ? td_device_clock(device) : 0;
-    self->cpu_posted = true;
+    self->now.cpu_posted = true;
     td_loop_expect(loop);
     td_loop_complete(loop, time, on_turn, self, TD_OK, 0);
 }
 
 static bool cpu_may_take(const td_coop_job *self, int which)
 {
-    return !is_empty(&self->deque[which]) && (which == TD_COOP_REST || self->on_demand || !self->gpu_takes);
+    return !is_empty(&self->share.deque[which]) && (which == TD_COOP_REST || self->setup.on_demand ||
+                                                    !self->now.gpu_takes);
 }
 
 /* Whether the GPU would finish the whole deque before the workers finish one unit of it. */
 static bool is_gpus(const td_coop_job *self, int which)
 {
-    const td_coop_deque *deque = &self->deque[which];
-    if (!self->gpu_takes || is_empty(deque) || (which == TD_COOP_REST && !self->link)) return false;
-    uint64_t unit = self->cpu_in_front ? td_coop_edges(deque, deque->front, deque->front + 1)
+    const td_coop_deque *deque = &self->share.deque[which];
+    if (!self->now.gpu_takes || is_empty(deque) || (which == TD_COOP_REST && !self->setup.link)) return false;
+    uint64_t unit = self->share.cpu_in_front ? td_coop_edges(deque, deque->front, deque->front + 1)
                                        : td_coop_edges(deque, deque->back - 1, deque->back);
     uint64_t ahead = left_in(deque);
-    for (uint32_t i = 0; i < self->flights[which]; i++)
-        ahead += self->flight[which][(self->first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
+    for (uint32_t i = 0; i < self->share.flights[which]; i++)
+        ahead += self->share.flight[which][(self->share.first_flight[which] + i) % TD_COOP_FLIGHTS].edges;
     return (double)unit / cpu_rate(self, which) > (double)ahead / gpu_rate(self, which);
 }
 
@@ -227,17 +236,17 @@ static td_status work(td_coop_job *self)
 {
     int which = cpu_may_take(self, TD_COOP_REST) && !is_gpus(self, TD_COOP_REST) ? TD_COOP_REST : TD_COOP_HOT;
     if (!cpu_may_take(self, which) || is_gpus(self, which)) return TD_OK;
-    uint64_t least = self->piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
-    td_coop_piece piece = take(self, which, self->cpu_in_front,
+    uint64_t least = self->setup.piece / GPU_WORKERS * (uint64_t)self->cpu.workers;
+    td_coop_piece piece = take(self, which, self->share.cpu_in_front,
                                piece_edges(self, CPU_PART, cpu_rate(self, which), least));
-    TD_CHECK(self->work(self, &piece));
+    TD_CHECK(self->share.work(self, &piece));
     td_device_host_worked(self->layout->device, piece.edges * TD_COOP_EDGE_BYTES);
     uint64_t took = td_device_clock(self->layout->device) - piece.asked;
     td_coop_learn_cpu(self, which, piece.edges, took);
     TD_CHECK(note_piece(self, TD_LANE_WORKERS, &piece, piece.asked, piece.asked + took));
-    self->cpu_busy += took;
-    if (which == TD_COOP_REST) self->row->edges_cpu += piece.edges;
-    else self->row->edges_on_demand += piece.edges;
+    self->rates.cpu_busy += took;
+    if (which == TD_COOP_REST) self->now.row->edges_cpu += piece.edges;
+    else self->now.row->edges_on_demand += piece.edges;
     post_turn(self);
     return TD_OK;
 }
@@ -246,16 +255,16 @@ static void on_turn(void *context, td_status status, uint64_t value)
 {
     (void)value;
     td_coop_job *self = context;
-    self->cpu_posted = false;
+    self->now.cpu_posted = false;
     td_coop_record_status(self, status);
     if (self->status == TD_OK) td_coop_record_status(self, work(self));
 }
 
 void td_coop_start_cpu(td_coop_job *self)
 {
-    self->cpu_waits = false;
-    self->cpu_began = td_device_clock(self->layout->device);
-    if (!self->cpu_posted) post_turn(self);
+    self->now.cpu_waits = false;
+    self->rates.cpu_began = td_device_clock(self->layout->device);
+    if (!self->now.cpu_posted) post_turn(self);
 }
 
 /* An iteration. */
@@ -263,23 +272,23 @@ void td_coop_start_cpu(td_coop_job *self)
 td_status td_coop_drain(td_coop_job *self)
 {
     uint64_t began = td_device_clock(self->layout->device);
-    self->cpu_busy = self->gpu_busy = 0;
-    self->cpu_began = self->busy_until = began;
+    self->rates.cpu_busy = self->rates.gpu_busy = 0;
+    self->rates.cpu_began = self->share.busy_until = began;
     for (int i = 0; i < TD_COOP_DEQUES; i++) {
-        self->gpu_free[i] = began;
-        self->flights[i] = self->first_flight[i] = 0;
+        self->rates.gpu_free[i] = began;
+        self->share.flights[i] = self->share.first_flight[i] = 0;
     }
-    if (self->gpu_takes) TD_CHECK(fly(self));
-    if (!self->cpu_waits) post_turn(self);
-    while ((flights(self) > 0 || self->cpu_posted || self->cpu_waits) && self->status == TD_OK)
+    if (self->now.gpu_takes) TD_CHECK(fly(self));
+    if (!self->now.cpu_waits) post_turn(self);
+    while ((flights(self) > 0 || self->now.cpu_posted || self->now.cpu_waits) && self->status == TD_OK)
         TD_CHECK(td_loop_run(self->layout->gpu.set->loop));
     if (self->status != TD_OK) td_failure_set(&self->failure);
     if (self->status != TD_OK) return self->status;
-    self->row->cpu_waited_seconds += (double)(self->cpu_began - began) * 1e-9;
+    self->now.row->cpu_waited_seconds += (double)(self->rates.cpu_began - began) * 1e-9;
     double seconds = (double)(td_device_clock(self->layout->device) - began) * 1e-9;
-    self->row->cpu_idle_seconds += seconds - (double)self->cpu_busy * 1e-9;
-    self->gpu_busy_in_all += self->gpu_busy;
-    if (self->gpu_takes) self->row->gpu_idle_seconds += seconds - (double)self->gpu_busy * 1e-9;
+    self->now.row->cpu_idle_seconds += seconds - (double)self->rates.cpu_busy * 1e-9;
+    self->rates.gpu_busy_in_all += self->rates.gpu_busy;
+    if (self->now.gpu_takes) self->now.row->gpu_idle_seconds += seconds - (double)self->rates.gpu_busy * 1e-9;
     return TD_OK;
 }
 
@@ -287,12 +296,13 @@ td_status td_coop_drain(td_coop_job *self)
  * that is faster. */
 bool td_coop_invokes(const td_coop_job *self, uint64_t active, uint64_t hot)
 {
-    if (self->invoke == TD_INVOKE_ALWAYS || self->invoke == TD_INVOKE_NEVER) return self->invoke == TD_INVOKE_ALWAYS;
-    if (self->invoke == TD_INVOKE_PAPER)
-        return (double)active > self->tau && (double)hot > self->theta * (double)active;
+    if (self->setup.invoke == TD_INVOKE_ALWAYS) return true;
+    if (self->setup.invoke == TD_INVOKE_NEVER) return false;
+    if (self->setup.invoke == TD_INVOKE_PAPER)
+        return (double)active > self->setup.tau && (double)hot > self->setup.theta * (double)active;
     double left = (double)(active - hot), cpu_rest = cpu_rate(self, TD_COOP_REST);
     double alone = (double)hot / cpu_rate(self, TD_COOP_HOT) + left / cpu_rest;
-    double rest = left / (cpu_rest + (self->link ? gpu_rate(self, TD_COOP_REST) : 0));
+    double rest = left / (cpu_rest + (self->setup.link ? gpu_rate(self, TD_COOP_REST) : 0));
     double on_gpu = (double)hot / gpu_rate(self, TD_COOP_HOT);
-    return self->overhead + (self->link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
+    return self->rates.overhead + (self->setup.link ? on_gpu + rest : on_gpu > rest ? on_gpu : rest) < alone;
 }

@@ -21,11 +21,11 @@ static td_status find_active(td_coop_job *self, bool under_way, uint64_t *out)
     const td_cpu_job *cpu = &self->cpu;
     uint64_t *all, words = td_bitmap_words(self->layout->split.vertices);
     TD_CHECK(TD_NEW_ZEROED(&all, words, "active vertices"));
-    for (uint64_t i = 0; i < cpu->queue_count && under_way; i++) td_bit_set(all, cpu->queue[i]);
+    for (uint64_t i = 0; i < cpu->frontier.queue_count && under_way; i++) td_bit_set(all, cpu->frontier.queue[i]);
     for (uint64_t w = 0; w < words; w++) {
-        if (under_way || self->pending != NULL) all[w] |= cpu->next_active[w];
-        if (self->pending != NULL) all[w] |= self->pending[w];
-        else if (!under_way) all[w] |= cpu->active[w];
+        if (under_way || self->push.pending != NULL) all[w] |= cpu->frontier.next_active[w];
+        if (self->push.pending != NULL) all[w] |= self->push.pending[w];
+        else if (!under_way) all[w] |= cpu->frontier.active[w];
     }
     td_numbering_bits_out(&self->layout->numbering, out, all);
     td_free(all);
@@ -40,7 +40,7 @@ td_status td_coop_save(td_coop_job *self, const td_context *context, const void 
     if (state == NULL) return TD_OK;
     TD_CHECK(move_out(self, state->values, values));
     state->has_active = self->gpu.traits->fused;
-    state->by_levels = self->cpu.first_hit;
+    state->by_levels = self->cpu.setup.first_hit;
     if (state->has_active) TD_CHECK(find_active(self, false, state->active));
     return td_checkpoint_save(self->gpu.run, state);
 }
@@ -51,7 +51,7 @@ td_status td_coop_recover(td_coop_job *self)
 {
     td_run *run = self->gpu.run;
     bool fused = self->gpu.traits->fused, renumbered = self->layout->split.order != NULL;
-    bool anew = (run->program->info->vertex_values && renumbered) || (!fused && self->safe < 0);
+    bool anew = (run->program->info->vertex_values && renumbered) || (!fused && self->kept.safe < 0);
     td_state *state = NULL;
     td_status status = TD_OK;
     uint32_t iteration = 0;
@@ -63,11 +63,11 @@ td_status td_coop_recover(td_coop_job *self)
         TD_CHECK(TD_NEW_ZEROED(&state, 1, "state of the run"));
         TD_TRY(td_new_bytes(&state->values, n, bytes, "vertex values"));
         TD_TRY(TD_NEW_ZEROED(&state->active, td_bitmap_words(n), "active vertices"));
-        TD_TRY(move_out(self, state->values, fused ? self->cpu.values : self->snapshot[self->safe]));
+        TD_TRY(move_out(self, state->values, fused ? self->cpu.values : self->kept.values[self->kept.safe]));
         state->has_active = fused;
         if (fused) TD_TRY(find_active(self, true, state->active));
-        state->iteration = iteration = fused ? self->cpu.context.iteration : self->snapshot_of[self->safe].iteration;
-        state->global = fused ? 0 : self->snapshot_of[self->safe].global;
+        state->iteration = iteration = fused ? self->cpu.context.iteration : self->kept.of[self->kept.safe].iteration;
+        state->global = fused ? 0 : self->kept.of[self->kept.safe].global;
         td_gpu_swap(&run->resumed, &state);
     }
     while (run->row_count > 0 && run->rows[run->row_count - 1].number >= iteration)

@@ -19,7 +19,10 @@ typedef struct edge_range {
 
 static bool in_windows(const td_coop_job *self) { return self->layout->link.compressed != NULL; }
 
-static uint64_t edges_of(const td_coop_job *self, int part) { return list_of(self, part)->offsets[self->participants]; }
+static uint64_t edges_of(const td_coop_job *self, int part)
+{
+    return list_of(self, part)->offsets[self->sums.participants];
+}
 
 static uint64_t windows_of(const td_coop_job *self, int part)
 {
@@ -61,7 +64,7 @@ static td_pull_args pull_args(const td_coop_job *self, int part, td_gpu_list lis
 {
     const td_gpu_head_arrays *heads = &self->layout->heads[part];
     td_gpu_segments segments = {heads->bits, heads->lists, heads->before, edges_of(self, part)};
-    void *sums = part == TD_COOP_HOT ? self->gpu.arrays.sums : self->rest_sums;
+    void *sums = part == TD_COOP_HOT ? self->gpu.arrays.sums : self->sums.rest;
     return td_gpu_pull_args(&self->gpu, list, &segments, edges.begin, edges.end, sums);
 }
 
@@ -109,7 +112,7 @@ static td_status launch_parts(td_coop_job *self, const td_coop_piece *piece)
 {
     edge_range hot = part_of(self, piece, TD_COOP_HOT), rest = part_of(self, piece, TD_COOP_REST);
     const td_coop_windows *resident = self->layout->resident;
-    td_stream *lane = self->lane[piece->deque];
+    td_stream *lane = self->share.lane[piece->deque];
     if (hot.begin < hot.end) {
         if (resident[TD_COOP_HOT].words == NULL) TD_CHECK(launch_whole(self, lane, TD_COOP_HOT, hot));
         else TD_CHECK(launch_compressed(self, lane, TD_COOP_HOT, &resident[TD_COOP_HOT], hot));
@@ -137,11 +140,11 @@ td_status td_coop_launch_pull(td_coop_job *self, const td_coop_piece *piece)
 td_status td_coop_clear_until(td_coop_job *self, uint64_t end)
 {
     td_cpu_job *cpu = &self->cpu;
-    if (self->sums_end >= end) return TD_OK;
-    uint64_t count = end - self->sums_end;
-    cpu->coop.begin = self->sums_end;
+    if (self->sums.end >= end) return TD_OK;
+    uint64_t count = end - self->sums.end;
+    cpu->coop.begin = self->sums.end;
     TD_CHECK(td_cpu_step(cpu, cpu->kernels->clear_sums, count, 4096, count, NULL));
-    self->sums_end = end;
+    self->sums.end = end;
     return TD_OK;
 }
 
@@ -168,15 +171,15 @@ static td_status work_on(td_coop_job *self, int part, edge_range edges)
     uint64_t n = self->layout->split.vertices;
     if (edges.begin >= edges.end) return TD_OK;
     uint64_t behind = td_first_list(list->offsets, n, edges.end);
-    if (self->sums_add) TD_CHECK(td_coop_clear_until(self, behind));
-    TD_CHECK(td_coop_gather(self, list, edges.begin, edges.end, self->sums_add));
-    if (behind > self->sums_end) self->sums_end = behind;
+    if (self->sums.add) TD_CHECK(td_coop_clear_until(self, behind));
+    TD_CHECK(td_coop_gather(self, list, edges.begin, edges.end, self->sums.add));
+    if (behind > self->sums.end) self->sums.end = behind;
     return TD_OK;
 }
 
 td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece)
 {
-    if (piece->deque == TD_COOP_HOT) self->sums_add = true;
+    if (piece->deque == TD_COOP_HOT) self->sums.add = true;
     TD_CHECK(work_on(self, TD_COOP_HOT, part_of(self, piece, TD_COOP_HOT)));
     return work_on(self, TD_COOP_REST, part_of(self, piece, TD_COOP_REST));
 }
@@ -186,30 +189,30 @@ td_status td_coop_work_pull(td_coop_job *self, const td_coop_piece *piece)
 static td_coop_deque deque_of_tiles(const td_coop_job *self, int which, uint64_t edges)
 {
     return (td_coop_deque){.back = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE, .unit = TD_GPU_TILE, .edges = edges,
-                         .gpu_rate = self->deque[which].gpu_rate};
+                         .gpu_rate = self->share.deque[which].gpu_rate};
 }
 
 /* The hot part and the resident windows of the rest. */
 static td_coop_deque deque_of_windows(const td_coop_job *self)
 {
     uint64_t count = windows_of(self, TD_COOP_HOT) + windows_of(self, TD_COOP_REST) - crossing_windows(self);
-    uint64_t *before = self->before[TD_COOP_HOT];
+    uint64_t *before = self->push.before[TD_COOP_HOT];
     for (uint64_t i = 0; i <= count; i++) {
         td_coop_piece all = {.deque = TD_COOP_HOT, .end = i};
         edge_range inside = part_of(self, &all, TD_COOP_HOT), resident = part_of(self, &all, TD_COOP_REST);
         before[i] = inside.end - inside.begin + resident.end - resident.begin;
     }
     return (td_coop_deque){.back = count, .before = before, .edges = before[count],
-                         .gpu_rate = self->deque[TD_COOP_HOT].gpu_rate};
+                         .gpu_rate = self->share.deque[TD_COOP_HOT].gpu_rate};
 }
 
 void td_coop_fill_deques(td_coop_job *self)
 {
     bool windows = in_windows(self);
-    self->deque[TD_COOP_HOT] = windows ? deque_of_windows(self)
+    self->share.deque[TD_COOP_HOT] = windows ? deque_of_windows(self)
                                        : deque_of_tiles(self, TD_COOP_HOT, edges_of(self, TD_COOP_HOT));
-    self->deque[TD_COOP_REST] = deque_of_tiles(self, TD_COOP_REST, td_coop_crossing_end(self));
-    if (windows) self->deque[TD_COOP_REST].window = (UINT64_C(1) << self->layout->link.shift) / TD_GPU_TILE;
+    self->share.deque[TD_COOP_REST] = deque_of_tiles(self, TD_COOP_REST, td_coop_crossing_end(self));
+    if (windows) self->share.deque[TD_COOP_REST].window = (UINT64_C(1) << self->layout->link.shift) / TD_GPU_TILE;
 }
 
 td_status td_coop_make_deques(td_coop_job *self)
@@ -220,6 +223,6 @@ td_status td_coop_make_deques(td_coop_job *self)
                              "partial sums"));
     TD_CHECK(td_host_declare(host, &self->cpu.coop.cut, ranges, sizeof *self->cpu.coop.cut, "partial sums"));
     if (!in_windows(self)) return TD_OK;
-    return td_host_declare(host, &self->before[TD_COOP_HOT],
+    return td_host_declare(host, &self->push.before[TD_COOP_HOT],
                            (self->layout->split.edges >> self->layout->link.shift) + 3, sizeof(uint64_t), "windows");
 }

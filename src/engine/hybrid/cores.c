@@ -47,7 +47,7 @@ td_status td_hybrid_open_cores(td_hybrid_job *self)
                 "much from disk",
                 cpu->run->program->info->name);
     if (!self->cores) return TD_OK;
-    self->pulls_what_it_pushes = cpu->lists == 2 || cpu->graph->symmetric;
+    self->pulls_what_it_pushes = cpu->view.lists == 2 || cpu->graph->symmetric;
     TD_CHECK(TD_NEW(&self->support, cpu->graph->vertices, "neighbours of high bounds"));
     return TD_NEW(&self->bins, (uint64_t)td_pool_threads(cpu->pool) * BINS, "counts of bounds");
 }
@@ -65,8 +65,8 @@ static void count_bins(const td_cpu_job *cpu, uint32_t v, uint32_t low, uint32_t
 {
     const uint32_t *bounds = cpu->values;
     memset(bins, 0, (((high - low) >> shift) + 1) * sizeof *bins);
-    for (int l = 0; l < cpu->lists; l++) {
-        const td_adjacency *list = &cpu->pull[l];
+    for (int l = 0; l < cpu->view.lists; l++) {
+        const td_adjacency *list = &cpu->view.pull[l];
         for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
             uint32_t u = list->targets[e], bound = bound_of(bounds, u);
             if (u == v || bound < low) continue;
@@ -101,7 +101,7 @@ static td_status let_fall(void *context, uint64_t begin, uint64_t end, int worke
     uint32_t *bounds = cpu->values, *bins = self->job->bins + (uint64_t)worker * BINS;
     uint64_t edges = 0;
     for (uint64_t w = self->first_word + begin; w < self->first_word + end; w++)
-        for (uint64_t rest = cpu->active[w]; rest != 0; rest &= rest - 1) {
+        for (uint64_t rest = cpu->frontier.active[w]; rest != 0; rest &= rest - 1) {
             uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest)), old = bounds[v];
             self->job->support[v] = old;
             __atomic_store_n(&bounds[v], fallen(cpu, v, old, bins), __ATOMIC_RELAXED);
@@ -117,8 +117,9 @@ static void take_support(td_hybrid_job *self, uint32_t u)
 {
     td_cpu_job *cpu = &self->cpu;
     const uint32_t *bounds = cpu->values;
-    if (td_bit_get(cpu->active, u)) return;
-    if (__atomic_sub_fetch(&self->support[u], 1, __ATOMIC_RELAXED) < bounds[u]) td_bit_set_atomic(cpu->next_active, u);
+    if (td_bit_get(cpu->frontier.active, u)) return;
+    if (__atomic_sub_fetch(&self->support[u], 1, __ATOMIC_RELAXED) < bounds[u])
+        td_bit_set_atomic(cpu->frontier.next_active, u);
 }
 
 /* Counts a vertex's support. If in- and out-lists are the same, its neighbours lose support in the same scan. */
@@ -127,8 +128,8 @@ static uint32_t count_support(td_hybrid_job *self, uint32_t v, uint32_t old)
     const td_cpu_job *cpu = &self->cpu;
     const uint32_t *bounds = cpu->values;
     uint32_t count = 0, bound = bounds[v], lost = self->pulls_what_it_pushes ? old - bound : 0;
-    for (int l = 0; l < cpu->lists; l++) {
-        const td_adjacency *list = &cpu->pull[l];
+    for (int l = 0; l < cpu->view.lists; l++) {
+        const td_adjacency *list = &cpu->view.pull[l];
         for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {
             uint32_t u = list->targets[e], other = bounds[u];
             count += other >= bound && u != v;
@@ -141,7 +142,7 @@ static uint32_t count_support(td_hybrid_job *self, uint32_t v, uint32_t old)
 static void withdraw_support(td_hybrid_job *self, uint32_t v, uint32_t old)
 {
     const uint32_t *bounds = self->cpu.values;
-    const td_adjacency *list = &self->cpu.push[0];
+    const td_adjacency *list = &self->cpu.view.push[0];
     for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++)
         if (bounds[list->targets[e]] - bounds[v] - 1 < old - bounds[v]) take_support(self, list->targets[e]);
 }
@@ -154,11 +155,11 @@ static td_status update_page(void *context, uint64_t begin, uint64_t end, int wo
     uint32_t *support = self->job->support;
     (void)worker;
     for (uint64_t w = self->first_word + begin; w < self->first_word + end; w++)
-        for (uint64_t rest = cpu->active[w]; rest != 0; rest &= rest - 1) {
+        for (uint64_t rest = cpu->frontier.active[w]; rest != 0; rest &= rest - 1) {
             uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest)), old = support[v];
             if (!self->job->pulls_what_it_pushes && bounds[v] < old) withdraw_support(self->job, v, old);
             support[v] = count_support(self->job, v, old);
-            if (support[v] < bounds[v]) td_bit_set_atomic(cpu->next_active, v);
+            if (support[v] < bounds[v]) td_bit_set_atomic(cpu->frontier.next_active, v);
         }
     return TD_OK;
 }
@@ -170,7 +171,7 @@ static td_status work_once(td_hybrid_job *self, const td_held_page *page, td_cpu
     uint64_t words = td_bitmap_words(page->end) - now.first_word;
     TD_CHECK(td_pool_for(cpu->pool, words, WORDS_AT_A_TIME, let_fall, &now));
     TD_CHECK(td_pool_for(cpu->pool, words, WORDS_AT_A_TIME, update_page, &now));
-    memset(cpu->active + now.first_word, 0, words * sizeof *cpu->active);
+    memset(cpu->frontier.active + now.first_word, 0, words * sizeof *cpu->frontier.active);
     sum->edges += now.edges;
     return TD_OK;
 }
@@ -192,9 +193,9 @@ static td_status work_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
 static void begin_with_all(td_cpu_job *cpu)
 {
     const uint32_t *bounds = cpu->values;
-    memset(cpu->active, 0, td_cpu_words(cpu) * sizeof *cpu->active);
+    memset(cpu->frontier.active, 0, td_cpu_words(cpu) * sizeof *cpu->frontier.active);
     for (uint32_t v = 0; v < cpu->graph->vertices; v++)
-        if (bounds[v] > 0) td_bit_set(cpu->active, v);
+        if (bounds[v] > 0) td_bit_set(cpu->frontier.active, v);
 }
 
 td_status td_hybrid_find_cores(td_hybrid_job *self)
@@ -207,12 +208,14 @@ td_status td_hybrid_find_cores(td_hybrid_job *self)
     for (;;) {
         uint64_t began = td_clock_ns();
         TD_CHECK(td_hybrid_begin(self));
-        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->frontier.active, &self->row.active_vertices,
+                                 &self->row.active_edges));
         if (self->row.active_vertices == 0) break;
         td_hybrid_order_useful(self, self->push);
-        td_hybrid_pass pass = {.set = self->push, .only = cpu->active, .next = cpu->next_active, .work = work_page};
+        td_hybrid_pass pass = {.set = self->push, .only = cpu->frontier.active, .next = cpu->frontier.next_active,
+                               .work = work_page};
         TD_CHECK(td_hybrid_go(self, &pass, &sum));
-        td_hybrid_swap(&cpu->active, &cpu->next_active);
+        td_hybrid_swap(&cpu->frontier.active, &cpu->frontier.next_active);
         TD_CHECK(td_hybrid_end(self, "bounds", &sum, began));
     }
     cpu->run->converged = true;

@@ -85,7 +85,13 @@ void td_hybrid_gpu_record_status(td_hybrid_gpu *gpu, td_status status); /* keeps
 /* When the completion that is being handled was posted, not when it is handled. */
 uint64_t td_hybrid_gpu_done_at(const td_hybrid_gpu *gpu);
 
-/* An iteration: starts the copy of the host's values; launches pages once it has ended; adds the counters. */
+/* Of a page and one of its lists: its place in the tables of list starts; its edges; their 16-bit vertices, relative to
+ * their shards' first. */
+uint64_t td_hybrid_gpu_part(const td_hybrid_gpu *gpu, uint32_t page, int side);
+uint64_t td_hybrid_gpu_edges(const td_hybrid_gpu *gpu, uint32_t page, int side);
+void td_hybrid_gpu_name(const td_hybrid_gpu *gpu, uint32_t page, int side, uint16_t *names);
+
+/* An iteration (gpu_pull.c): starts the copy of the host's values; launches pages once it has ended; adds the counters. */
 td_status td_hybrid_gpu_begin(td_hybrid_gpu *gpu);
 td_status td_hybrid_gpu_launch(td_hybrid_gpu *gpu, td_hybrid_slot *slot, uint32_t place);
 td_status td_hybrid_gpu_end(td_hybrid_gpu *gpu, td_cpu_tally *sum);

@@ -100,7 +100,7 @@ td_status td_hybrid_direction(const td_settings *settings, td_direction *out)
 static uint64_t bytes_to_come(const td_cpu_job *cpu)
 {
     const td_cpu_kernels *k = cpu->kernels;
-    uint64_t n = cpu->graph->vertices, bytes = n / 4 + td_cpu_view_edges(cpu) / cpu->high_degree * 16;
+    uint64_t n = cpu->graph->vertices, bytes = n / 4 + td_cpu_view_edges(cpu) / cpu->high.degree * 16;
     if (k->edge != NULL) bytes += n * (sizeof(uint64_t) + sizeof(td_forest_edge));
     if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) bytes += n * sizeof(uint32_t);
     return cpu->options->parents ? bytes + n * sizeof(uint32_t) : bytes;
@@ -123,7 +123,7 @@ static td_status make_sets(td_hybrid_job *self, uint64_t edges)
 {
     td_cpu_job *cpu = &self->cpu;
     const td_graph *graph = cpu->graph;
-    bool both = cpu->lists == 2 || (self->cores && !graph->symmetric);
+    bool both = cpu->view.lists == 2 || (self->cores && !graph->symmetric);
     bool gas = cpu->run->program->info->kind == TD_KIND_GAS;
     TD_CHECK(td_page_set_create(&self->push, graph, both ? TD_LIST_BOTH : TD_LIST_OUT, edges));
     self->pull = self->push;
@@ -176,7 +176,7 @@ static void choose_use(td_hybrid_job *self)
 {
     const td_cpu_job *cpu = &self->cpu;
     bool asked = self->use >= TD_USE_GPU, named = td_gpu_is_named(cpu->options->devices);
-    bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->lists, cpu->options);
+    bool can = td_hybrid_suits_gpu(cpu->run->program, cpu->kernels, cpu->view.lists, cpu->options);
     bool wanted = asked || (self->use == TD_USE_AUTO && named);
     if (wanted && !can) warn_cpu_alone(cpu, asked);
     if (!wanted || !can) self->use = TD_USE_CPU;
@@ -235,8 +235,8 @@ static td_status set_up(td_hybrid_job *self)
     self->use = (td_hybrid_use)set[SET_USE];
     self->rule = (td_hybrid_rule)set[SET_RULE];
     self->most_rounds = (uint32_t)fmin(set[SET_ROUNDS], UINT32_MAX);
-    cpu->direction = (td_direction)set[SET_DIRECTION];
-    if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->lists = 1; /* every edge is visited once */
+    cpu->setup.direction = (td_direction)set[SET_DIRECTION];
+    if (cpu->run->program->info->kind == TD_KIND_SWEEP) cpu->view.lists = 1; /* every edge is visited once */
     choose_use(self);
     TD_CHECK(td_hybrid_open_cores(self));
     self->needs = cpu->kernels != cpu->run->program->cpu ? TD_WITH_WEIGHTS : 0;
@@ -314,16 +314,16 @@ static td_status run_hybrid(const td_plan *plan, td_run *run)
     td_status status = TD_OK;
     const td_run_options *options = &plan->options;
     td_hybrid_job self = {.paged = run->graph->paged};
-    self.cpu.by_pages = true;
+    self.cpu.setup.by_pages = true;
     TD_TRY(td_cpu_job_open(&self.cpu, run, options));
     uint64_t began = td_clock_ns();
     TD_TRY(set_up(&self));
     note_start(&self);
     run->prepare_seconds += td_seconds_since(began);
-    self.cpu.run_began = td_clock_ns();
+    self.cpu.progress.began = td_clock_ns();
     TD_TRY(run_schedule(&self));
     td_checkpoints_finish(run);
-    td_run_end_processing(run, self.cpu.run_began);
+    td_run_end_processing(run, self.cpu.progress.began);
     if (options->parents) TD_TRY(td_hybrid_parents(&self));
     note_disk(&self);
     if (self.gpu != NULL) {

@@ -91,9 +91,9 @@ static void mark_ranges(td_hybrid_job *self)
     uint32_t span = td_summary_span(cpu->graph->vertices);
     for (unsigned i = 0; i < TD_SUMMARY_WORDS; i++) self->active_ranges[i] = 0;
     for (uint64_t w = 0; w < td_cpu_words(cpu); w++) {
-        if (cpu->active[w] == 0) continue;
-        uint64_t first = w * 64 + (uint64_t)__builtin_ctzll(cpu->active[w]);
-        uint64_t last = w * 64 + 63 - (uint64_t)__builtin_clzll(cpu->active[w]);
+        if (cpu->frontier.active[w] == 0) continue;
+        uint64_t first = w * 64 + (uint64_t)__builtin_ctzll(cpu->frontier.active[w]);
+        uint64_t last = w * 64 + 63 - (uint64_t)__builtin_clzll(cpu->frontier.active[w]);
         for (uint64_t range = first / span; range <= last / span; range++) td_bit_set(self->active_ranges, range);
     }
 }
@@ -128,7 +128,7 @@ static bool meets_active(const td_hybrid_job *self, const td_page_set *set, cons
 static bool has_active(const td_cpu_job *cpu, const td_held_page *page)
 {
     for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++)
-        if (cpu->active[w] != 0) return true;
+        if (cpu->frontier.active[w] != 0) return true;
     return false;
 }
 
@@ -166,10 +166,10 @@ td_status td_hybrid_step(td_hybrid_job *self, td_cpu_kernel kernel, const td_pag
 {
     const td_held_page *of = &set->pages[page];
     uint64_t words = td_bitmap_words(of->end) - of->begin / 64;
-    self->cpu.first_unit = of->begin / 64;
+    self->cpu.part.first_unit = of->begin / 64;
     td_status status = td_cpu_step(&self->cpu, kernel, words, TD_WORDS_AT_A_TIME, words + td_page_edges(set, page),
                                    sum);
-    self->cpu.first_unit = 0;
+    self->cpu.part.first_unit = 0;
     return status;
 }
 

@@ -29,7 +29,7 @@ static td_status measure_arrays(const td_program *program, const td_graph *graph
     const td_program_info *info = program->info;
     td_run run = {.program = program, .graph = graph, .async = options->mode == TD_MODE_ASYNC};
     td_host_memory memory = {.measures = true};
-    td_cpu_job job = {.by_pages = true};
+    td_cpu_job job = {.setup.by_pages = true};
     TD_CHECK(td_settings_resolve(options->settings, info->name, info->parameters, run.context.parameter, NULL));
     TD_CHECK(td_cpu_job_describe(&job, &run, options));
     TD_CHECK(td_cpu_declare_arrays(&job, &memory));

@@ -21,8 +21,8 @@ void td_hybrid_swap(void *a, void *b)
 static void clear_done(td_cpu_job *cpu)
 {
     uint64_t words = td_cpu_words(cpu), last = cpu->graph->vertices % 64;
-    memset(cpu->done, 0, words * 8);
-    if (last > 0) cpu->done[words - 1] = ~UINT64_C(0) << last;
+    memset(cpu->frontier.done, 0, words * 8);
+    if (last > 0) cpu->frontier.done[words - 1] = ~UINT64_C(0) << last;
 }
 
 /* A page of a pull. */
@@ -30,7 +30,7 @@ static td_status pull_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
 {
     td_cpu_job *cpu = &self->cpu;
     TD_CHECK(td_cpu_cut(cpu, set->pages[page].begin, set->pages[page].end));
-    TD_CHECK(td_cpu_step(cpu, cpu->kernels->pull, cpu->pieces, 1, td_page_edges(set, page), NULL));
+    TD_CHECK(td_cpu_step(cpu, cpu->kernels->pull, cpu->cut.pieces, 1, td_page_edges(set, page), NULL));
     cpu->kernels->merge(cpu);
     *sum = td_cpu_sum(cpu);
     return TD_OK;
@@ -42,7 +42,7 @@ static td_status push_once(td_hybrid_job *self, td_page_set *set, uint32_t page,
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally more;
-    cpu->high_degree_count = 0;
+    cpu->high.count = 0;
     TD_CHECK(td_hybrid_step(self, cpu->kernels->push_words, set, page, &more));
     TD_CHECK(td_cpu_high_degree_step(cpu, cpu->kernels->push_high_degree, &more));
     td_hybrid_add(sum, &more, TD_MEASURE_NONE);
@@ -54,9 +54,9 @@ bool td_hybrid_take_activated(td_cpu_job *cpu, const td_held_page *page)
 {
     uint64_t any = 0;
     for (uint64_t w = page->begin / 64; w < td_bitmap_words(page->end); w++) {
-        any |= cpu->next_active[w];
-        cpu->active[w] |= cpu->next_active[w];
-        cpu->next_active[w] = 0;
+        any |= cpu->frontier.next_active[w];
+        cpu->frontier.active[w] |= cpu->frontier.next_active[w];
+        cpu->frontier.next_active[w] = 0;
     }
     return any != 0;
 }
@@ -78,8 +78,8 @@ static td_status push_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
 static td_status push_for_active(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_hybrid_order_useful(self, self->push);
-    td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = self->cpu.active,
-                           .next = self->cpu.next_active, .work = push_page};
+    td_hybrid_pass pass = {.set = self->push, .needs = self->needs, .only = self->cpu.frontier.active,
+                           .next = self->cpu.frontier.next_active, .work = push_page};
     return td_hybrid_go(self, &pass, sum);
 }
 
@@ -96,12 +96,12 @@ static td_status pull_for_all(td_hybrid_job *self, td_cpu_tally *sum)
 static void choose_local(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    bool rounds = self->most_rounds > 1 && !cpu->has_limit && cpu->lists == 1, any = false;
+    bool rounds = self->most_rounds > 1 && !cpu->setup.has_limit && cpu->view.lists == 1, any = false;
     for (uint32_t p = 0; p < self->push->count; p++) {
         self->push->pages[p].whole = rounds && td_hybrid_is_local(self, self->push, p);
         any = any || self->push->pages[p].whole;
     }
-    self->by_levels = !any && cpu->kernels->first_hit && !cpu->async && cpu->run->resumed == NULL;
+    self->by_levels = !any && cpu->kernels->first_hit && !cpu->setup.async && cpu->run->resumed == NULL;
 }
 
 /* Bottom-up step of a search by levels: unreached vertices look for one active neighbour. */
@@ -110,21 +110,21 @@ static td_status find_unreached(td_hybrid_job *self, uint64_t *edges)
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t words = td_cpu_words(cpu), vertices;
-    if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "vertices not reached"));
-    if (cpu->done == NULL) {
-        TD_CHECK(TD_NEW(&cpu->done, words, "settled vertices"));
+    if (cpu->frontier.marked == NULL) TD_CHECK(TD_NEW(&cpu->frontier.marked, words, "vertices not reached"));
+    if (cpu->frontier.done == NULL) {
+        TD_CHECK(TD_NEW(&cpu->frontier.done, words, "settled vertices"));
         clear_done(cpu);
     }
     TD_CHECK(td_cpu_step(cpu, cpu->kernels->settle_words, words, 64, cpu->graph->vertices, NULL));
-    for (uint64_t w = 0; w < words; w++) cpu->marked[w] = ~cpu->done[w];
-    return td_hybrid_count(self, self->pull, cpu->marked, &vertices, edges);
+    for (uint64_t w = 0; w < words; w++) cpu->frontier.marked[w] = ~cpu->frontier.done[w];
+    return td_hybrid_count(self, self->pull, cpu->frontier.marked, &vertices, edges);
 }
 
 static uint32_t any_active(const td_cpu_job *cpu)
 {
     uint64_t w = 0;
-    while (cpu->active[w] == 0) w++;
-    return (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(cpu->active[w]));
+    while (cpu->frontier.active[w] == 0) w++;
+    return (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(cpu->frontier.active[w]));
 }
 
 static td_status hit_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
@@ -141,15 +141,16 @@ static td_status choose_pull(td_hybrid_job *self, bool *pulls)
     if (!self->by_levels || (!self->pulled && self->row.active_edges < td_cpu_view_edges(cpu) / 8)) return TD_OK;
     TD_CHECK(find_unreached(self, &unreached));
     *pulls = self->pulled = unreached <= 2 * self->row.active_edges;
-    return *pulls ? TD_OK : td_hybrid_count(self, self->push, cpu->active, &vertices, &active);
+    return *pulls ? TD_OK : td_hybrid_count(self, self->push, cpu->frontier.active, &vertices, &active);
 }
 
 static td_status pull_unreached(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
-    cpu->an_active = any_active(cpu);
+    cpu->frontier.an_active = any_active(cpu);
     td_hybrid_order_useful(self, self->pull);
-    td_hybrid_pass pass = {.set = self->pull, .only = cpu->marked, .next = cpu->marked, .work = hit_page};
+    td_hybrid_pass pass = {.set = self->pull, .only = cpu->frontier.marked, .next = cpu->frontier.marked,
+                           .work = hit_page};
     return td_hybrid_go(self, &pass, sum);
 }
 
@@ -157,11 +158,12 @@ static td_status pull_unreached(td_hybrid_job *self, td_cpu_tally *sum)
 static td_status push_out(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
-    while (cpu->context.iteration < cpu->limit) {
+    while (cpu->context.iteration < cpu->setup.limit) {
         uint64_t began = td_clock_ns();
         td_cpu_tally sum;
         TD_CHECK(td_hybrid_begin(self));
-        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->frontier.active, &self->row.active_vertices,
+                                 &self->row.active_edges));
         if (self->row.active_vertices == 0) return TD_OK;
         bool hits = false;
         if (self->use != TD_USE_GPU) TD_CHECK(choose_pull(self, &hits)); /* the pull needs no GPU */
@@ -170,10 +172,10 @@ static td_status push_out(td_hybrid_job *self)
                                            * too high. */
         TD_CHECK(td_cpu_keep_values(cpu));
         TD_CHECK(gpu ? pull_for_all(self, &sum) : hits ? pull_unreached(self, &sum) : push_for_active(self, &sum));
-        memset(cpu->active, 0, td_cpu_words(cpu) * 8); /* vertices without edges are in no page of the pass */
-        td_hybrid_swap(&cpu->active, &cpu->next_active);
+        memset(cpu->frontier.active, 0, td_cpu_words(cpu) * 8); /* vertices without edges are in no page of the pass */
+        td_hybrid_swap(&cpu->frontier.active, &cpu->frontier.next_active);
         TD_CHECK(td_hybrid_end(self, gpu || hits ? "pull" : "push", &sum, began));
-        TD_CHECK(td_hybrid_checkpoint(self, cpu->active));
+        TD_CHECK(td_hybrid_checkpoint(self, cpu->frontier.active));
     }
     return TD_OK;
 }
@@ -181,7 +183,7 @@ static td_status push_out(td_hybrid_job *self)
 static bool anyone_active(const td_cpu_job *cpu)
 {
     for (uint64_t w = 0; w < td_cpu_words(cpu); w++)
-        if (cpu->active[w] != 0) return true;
+        if (cpu->frontier.active[w] != 0) return true;
     return false;
 }
 
@@ -206,7 +208,7 @@ td_status td_hybrid_peel(td_hybrid_job *self)
     TD_CHECK(td_cpu_make_high_degree_list(cpu));
     TD_CHECK(td_cpu_init(cpu, &sum));
     clear_done(cpu);
-    if (cpu->resumed) { /* resumed within a level */
+    if (cpu->setup.resumed) { /* resumed within a level */
         TD_CHECK(push_out(self));
         cpu->context.phase++;
     }
@@ -214,7 +216,7 @@ td_status td_hybrid_peel(td_hybrid_job *self)
         TD_CHECK(td_cpu_step(cpu, cpu->kernels->peel_words, td_cpu_words(cpu), 64, cpu->graph->vertices, &sum));
         left = sum.total;
         TD_CHECK(push_out(self));
-        if (cpu->context.iteration >= cpu->limit) return TD_OK;
+        if (cpu->context.iteration >= cpu->setup.limit) return TD_OK;
         cpu->context.phase = sum.activated > 0 ? cpu->context.phase + 1 : (uint32_t)sum.lowest;
     }
     cpu->run->converged = true;
@@ -250,10 +252,10 @@ static void commit_pull(td_cpu_job *cpu)
 static td_status pull_all(td_hybrid_job *self, bool all_vertices, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
-    if (cpu->track) memset(cpu->next_active, 0, td_cpu_words(cpu) * 8);
+    if (cpu->setup.track) memset(cpu->frontier.next_active, 0, td_cpu_words(cpu) * 8);
     td_hybrid_order_all(self, self->pull);
     bool gpu = td_hybrid_invokes_gpu(self);
-    if (cpu->track && !all_vertices && !gpu) td_hybrid_skip_idle(self, self->pull, carry_over);
+    if (cpu->setup.track && !all_vertices && !gpu) td_hybrid_skip_idle(self, self->pull, carry_over);
     td_hybrid_pass pass = {.set = self->pull, .needs = self->needs, .work = pull_page};
     TD_CHECK(gpu ? td_hybrid_dispatch(self, &pass, sum) : td_hybrid_go(self, &pass, sum));
     commit_pull(cpu);
@@ -275,16 +277,17 @@ static td_status notify_pull(td_hybrid_job *self, td_cpu_tally *sum)
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally notified;
     uint64_t words = td_cpu_words(cpu), vertices, edges;
-    if (cpu->marked == NULL) TD_CHECK(TD_NEW(&cpu->marked, words, "notified vertices"));
-    memset(cpu->marked, 0, words * 8);
-    memset(cpu->next_active, 0, words * 8);
+    if (cpu->frontier.marked == NULL) TD_CHECK(TD_NEW(&cpu->frontier.marked, words, "notified vertices"));
+    memset(cpu->frontier.marked, 0, words * 8);
+    memset(cpu->frontier.next_active, 0, words * 8);
     td_hybrid_order_useful(self, self->push); /* counted with the frontier */
-    td_hybrid_pass notify_pass = {.set = self->push, .only = cpu->active, .next = cpu->next_active,
+    td_hybrid_pass notify_pass = {.set = self->push, .only = cpu->frontier.active, .next = cpu->frontier.next_active,
                                   .work = notify_page};
     TD_CHECK(td_hybrid_go(self, &notify_pass, &notified));
-    TD_CHECK(td_hybrid_count(self, self->pull, cpu->marked, &vertices, &edges));
+    TD_CHECK(td_hybrid_count(self, self->pull, cpu->frontier.marked, &vertices, &edges));
     td_hybrid_order_useful(self, self->pull);
-    td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->marked, .next = cpu->next_active,
+    td_hybrid_pass pulling = {.set = self->pull, .needs = self->needs, .only = cpu->frontier.marked,
+                              .next = cpu->frontier.next_active,
                               .work = pull_marked_page};
     TD_CHECK(td_hybrid_go(self, &pulling, sum));
     sum->edges += notified.edges;
@@ -303,17 +306,17 @@ static td_status pull_iteration(td_hybrid_job *self, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t began = td_clock_ns();
-    bool all_vertices = cpu->context.iteration == 0 || cpu->global_moved || !cpu->track;
+    bool all_vertices = cpu->context.iteration == 0 || cpu->global_moved || !cpu->setup.track;
     bool notify = !all_vertices &&
-                  (cpu->direction == TD_DIRECTION_NOTIFY ||
-                   (cpu->direction == TD_DIRECTION_AUTO && few_notified(self)));
-    cpu->partial = notify;
+                  (cpu->setup.direction == TD_DIRECTION_NOTIFY ||
+                   (cpu->setup.direction == TD_DIRECTION_AUTO && few_notified(self)));
+    cpu->part.partial = notify;
     TD_CHECK(notify ? notify_pull(self, sum) : pull_all(self, all_vertices, sum));
     TD_CHECK(td_cpu_check_convergence(cpu, sum));
-    if (cpu->partial) sum->share += cpu->context.global;
+    if (cpu->part.partial) sum->share += cpu->context.global;
     cpu->global_moved = sum->share != cpu->context.global;
     cpu->context.global = sum->share;
-    if (cpu->track) td_hybrid_swap(&cpu->active, &cpu->next_active);
+    if (cpu->setup.track) td_hybrid_swap(&cpu->frontier.active, &cpu->frontier.next_active);
     return td_hybrid_end(self, notify ? "notify" : "pull", sum, began);
 }
 
@@ -321,17 +324,18 @@ td_status td_hybrid_pull_rounds(td_hybrid_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     td_cpu_tally sum;
-    cpu->track = td_hybrid_tracks(cpu->kernels, cpu->direction);
+    cpu->setup.track = td_hybrid_tracks(cpu->kernels, cpu->setup.direction);
     TD_CHECK(td_cpu_init(cpu, &sum));
-    cpu->global_moved = cpu->resumed; /* unknown after a checkpoint */
-    while (cpu->context.iteration < cpu->limit) {
+    cpu->global_moved = cpu->setup.resumed; /* unknown after a checkpoint */
+    while (cpu->context.iteration < cpu->setup.limit) {
         TD_CHECK(td_hybrid_begin(self));
-        TD_CHECK(td_hybrid_count(self, self->push, cpu->active, &self->row.active_vertices, &self->row.active_edges));
-        if (cpu->track && self->row.active_vertices == 0) break;
+        TD_CHECK(td_hybrid_count(self, self->push, cpu->frontier.active, &self->row.active_vertices,
+                                 &self->row.active_edges));
+        if (cpu->setup.track && self->row.active_vertices == 0) break;
         TD_CHECK(pull_iteration(self, &sum));
-        TD_CHECK(td_hybrid_checkpoint(self, cpu->track ? cpu->active : NULL));
+        TD_CHECK(td_hybrid_checkpoint(self, cpu->setup.track ? cpu->frontier.active : NULL));
         if (cpu->run->converged) return TD_OK;
     }
-    if (cpu->track && !anyone_active(cpu)) cpu->run->converged = true;
+    if (cpu->setup.track && !anyone_active(cpu)) cpu->run->converged = true;
     return TD_OK;
 }

@@ -10,7 +10,7 @@
 static td_status sweep_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     td_cpu_job *cpu = &self->cpu;
-    cpu->high_degree_count = 0;
+    cpu->high.count = 0;
     TD_CHECK(td_hybrid_step(self, cpu->kernels->sweep, set, page, sum));
     return td_cpu_high_degree_step(cpu, cpu->kernels->sweep_high_degree, sum);
 }
@@ -18,7 +18,7 @@ static td_status sweep_page(td_hybrid_job *self, td_page_set *set, uint32_t page
 static td_status vertex_steps(td_cpu_job *cpu, uint64_t *total)
 {
     *total = 0;
-    for (cpu->step = 0; cpu->step < cpu->kernels->steps; cpu->step++) {
+    for (cpu->sweep.step = 0; cpu->sweep.step < cpu->kernels->steps; cpu->sweep.step++) {
         td_cpu_tally sum;
         TD_CHECK(td_cpu_step(cpu, cpu->kernels->between, td_cpu_words(cpu), TD_WORDS_AT_A_TIME * 8,
                              cpu->graph->vertices, &sum));
@@ -73,11 +73,11 @@ td_status td_hybrid_sweep(td_hybrid_job *self)
     uint32_t vertices = cpu->graph->vertices;
     bool again = true;
     td_cpu_tally sum;
-    cpu->from_above = cpu->graph->symmetric;
+    cpu->sweep.from_above = cpu->graph->symmetric;
     TD_CHECK(td_cpu_make_high_degree_list(cpu));
     TD_CHECK(td_hybrid_declare_forest(cpu, self->paged != NULL, &(td_host_memory){0}));
     TD_CHECK(td_cpu_init(cpu, &sum));
-    while (again && !(cpu->has_limit && cpu->context.iteration >= cpu->limit)) {
+    while (again && !(cpu->setup.has_limit && cpu->context.iteration >= cpu->setup.limit)) {
         uint64_t began = td_clock_ns(), total;
         TD_CHECK(td_hybrid_begin(self));
         td_hybrid_order_all(self, self->push);
@@ -116,7 +116,7 @@ static td_status parents_page(td_hybrid_job *self, td_page_set *set, uint32_t pa
 static td_status solve_page(td_hybrid_job *self, td_page_set *set, uint32_t page, td_cpu_tally *sum)
 {
     for (uint32_t u = set->pages[page].begin; u < set->pages[page].end; u++)
-        sum->activated += td_run_solve_parents_of(self->cpu.run, &self->cpu.push[0], self->cpu.values, u);
+        sum->activated += td_run_solve_parents_of(self->cpu.run, &self->cpu.view.push[0], self->cpu.values, u);
     return TD_OK;
 }
 

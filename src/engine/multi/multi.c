@@ -204,7 +204,7 @@ static size_t entry_bytes(const td_gpu_job *job)
     return accum > most ? accum : most;
 }
 
-/* What a GPU has for itself, whoever has the vertices' arrays. `edges`: the most that one of its launches may process,
+/* Arrays of each GPU, wherever the arrays of its vertices are. `edges`: the most that one of its launches may process,
  * those of any fragment. */
 static td_status declare_own(td_multi_gpu *gpu, uint64_t edges)
 {

@@ -166,7 +166,7 @@ typedef struct td_multi_gpu {
     void *labels;            /* sweeps: what another GPU found */
     td_event *done;
     td_stream *reader;       /* counters that are read while other work goes on; NULL: none were */
-    uint64_t vertices, edges; /* of its fragment's frontier, whoever owns it */
+    uint64_t vertices, edges; /* of its fragment's frontier, whichever GPU owns it */
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
     bool loops, queues;      /* td_multi_job */
@@ -455,7 +455,7 @@ td_status td_multi_clean_next(td_multi_job *self); /* before something marks ver
 td_status td_multi_move(td_multi_job *self, const int *owner);
 td_status td_multi_own_again(td_multi_job *self); /* every GPU its own fragment */
 
-/* steal.c: who does what in this iteration, into balance.part; and what became of it, from the counters. */
+/* steal.c: divides the iteration's work among the GPUs, into balance.part; reads what each of them did from its counters. */
 td_status td_multi_open_balance(td_multi_job *self);
 void td_multi_keep_learned(td_multi_job *self); /* for the next run */
 td_status td_multi_divide(td_multi_job *self, td_multi_work work);

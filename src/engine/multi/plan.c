@@ -449,6 +449,16 @@ static td_status check_sharing(const td_multi_settings *set, const td_gpu_set *g
                    "and multi.loop_queue=owners", gpus->count == 1 ? "there is one GPU" : "the GPUs do not share values");
 }
 
+/* What settings alone do not decide: rounds without the host may be impossible on these GPUs, or for this run. */
+static void say_loops(td_plan *plan, const td_multi_job *self)
+{
+    bool given = td_settings_given(plan->options.settings, "multi.loop_queue") ||
+                 td_settings_given(plan->options.settings, "multi.loop_blocks");
+    if (given && !self->loops)
+        td_plan_say(plan, true, "multi.loop_queue and multi.loop_blocks have no effect: rounds without the host need GPUs "
+                                "that reach each other's memory, and room for all edges");
+}
+
 td_status td_multi_plan(td_plan *plan)
 {
     td_status status = TD_OK;
@@ -466,6 +476,7 @@ td_status td_multi_plan(td_plan *plan)
     TD_CHECK(TD_NEW_ZEROED(&all.self, 1, "multi engine"));
     TD_TRY(measure_division(plan, gpus, &set, &all));
     TD_TRY(state(plan, gpus, &all));
+    say_loops(plan, all.self);
 done:
     td_free(all.self);
     if (status == TD_DEVICE) td_gpu_set_drop(options); /* a GPU is lost: the next run opens all of them anew */

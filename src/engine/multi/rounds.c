@@ -87,7 +87,7 @@ static td_status exchange(td_multi_job *self)
 {
     td_gpu_exchange *all = &self->exchange;
     if (self->shared) return td_multi_all_wait(self);
-    if (self->balance.state.group == 1) return TD_OK; /* there is nobody to send to */
+    if (self->balance.state.group == 1) return TD_OK; /* no other GPU takes part */
     TD_EACH_MEMBER(self, gpu) {
         TD_CHECK(td_gpu_pack(all, td_multi_index(self, gpu), gpu->job.arrays.far_map));
         TD_CHECK(td_multi_note_packed(self, gpu));

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define KEEP 0.98         /* an iteration weighs so much less than the next: fifty count */
-#define DISTINCT 0.05     /* variance of m, over its mean squared, from which p and q can be told apart */
+#define DISTINCT 0.05     /* variance of m, over its mean squared, from which p and q can be distinguished */
 
 static void count_in(td_sync_cost *s, double m, double y)
 {

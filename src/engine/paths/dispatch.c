@@ -200,7 +200,7 @@ static td_path_rule rule_of(const td_paths_job *self, const td_paths_group *grou
 {
     const double rounding = self->cpu.kernels->value_bytes == sizeof(double) ? 0x1p-53 : 0x1p-24;
     double part = self->tolerance * (double)group->member_count / (double)self->cpu.graph->vertices;
-    double most = (double)self->cpu.limit * (double)group->member_count;
+    double most = (double)self->cpu.setup.limit * (double)group->member_count;
     td_path_rule rule = {.allowance = fmax(self->allowed + part - self->left, 0.5 * part), .rounding = rounding,
                          .share = self->set.share, .outside = self->outside[group->number],
                          .most_updates = most - (double)updates, .priority = self->set.priority,
@@ -329,7 +329,8 @@ static td_status settle_real(td_paths_job *self, const td_paths_group *group)
         if (round > 0 || td_paths_loops(self)) TD_CHECK(balance(self, group, &rule, &balances, &found));
         TD_CHECK(mark_above(self, group, &rule, walks != self->rounds, &least, &found));
         if (walked == 0 && found.wanting == 0) break; /* no value changes any more: as close as their type can be */
-        self->limited = (double)(self->sum.updates - before) > (double)self->cpu.limit * (double)group->member_count;
+        self->limited = (double)(self->sum.updates -
+                                 before) > (double)self->cpu.setup.limit * (double)group->member_count;
         if (self->limited) break;
     }
     leave(self, group, &found);

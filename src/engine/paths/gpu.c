@@ -246,7 +246,7 @@ static td_status declare_lists(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     td_paths_args *args = &self->gpu->args;
     uint64_t n = job->graph->vertices, edges = job->graph->edges, weight = td_gpu_weight_bytes(job);
-    for (int l = 0; l < self->cpu.lists; l++) {
+    for (int l = 0; l < self->cpu.view.lists; l++) {
         td_gpu_list *list = &args->list_of[l];
         TD_CHECK(td_gpu_new_for(job, TD_FOR_EDGES, &list->targets, edges, ID, "targets"));
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &list->offsets, n + 1, OFFSET, "offsets"));
@@ -356,8 +356,8 @@ static td_status send_lists(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     const td_paths_args *args = &self->gpu->args;
     uint64_t n = job->graph->vertices;
-    for (int l = 0; l < self->cpu.lists; l++) {
-        const td_adjacency *from = &self->cpu.push[l];
+    for (int l = 0; l < self->cpu.view.lists; l++) {
+        const td_adjacency *from = &self->cpu.view.push[l];
         TD_CHECK(send(job, args->list_of[l].targets, from->targets, job->graph->edges, ID));
         TD_CHECK(send(job, args->list_of[l].offsets, from->offsets, n + 1, OFFSET));
         TD_CHECK(send(job, args->list_of[l].weights, from->weights, job->graph->edges, td_gpu_weight_bytes(job)));
@@ -427,7 +427,7 @@ static td_status fill(td_paths_job *self)
     s->messages = job->state.messages;
     s->vertices = job->graph->vertices;
     if (s->late != NULL) s->late_count = &self->gpu->words[TD_PATHS_WORD_LATE];
-    self->gpu->args.lists = s->plain ? (uint32_t)self->cpu.lists : 0;
+    self->gpu->args.lists = s->plain ? (uint32_t)self->cpu.view.lists : 0;
     return td_stream_synchronize(job->stream);
 }
 
@@ -523,7 +523,8 @@ static td_status plan_several(td_paths_job *self, td_plan *plan, paths_layout *l
     TD_TRY(td_paths_choose_steals(self));
     for (int i = 0; i < all->count; i++) td_paths_shape_post(&all->part[i]);
     for (int i = 0; i < all->count; i++) TD_TRY(plan_one(&all->part[i], plan, layout->device[i]));
-    plan->program_bytes += td_paths_bytes(&self->paths); /* the shares */
+    plan->program_bytes += td_paths_bytes(&self->paths); /* the shares, and places of their beginnings */
+    if (self->steps.state.back) plan->program_bytes += (uint64_t)self->paths.paths * sizeof(uint32_t);
     td_plan_count(plan, "gpus", (uint64_t)all->count);
     uint64_t pinned = 0;
     for (int i = 0; i < all->count; i++) pinned += td_paths_pinned_bytes(&all->part[i]);

@@ -48,8 +48,8 @@ static void describe(td_paths_job *self)
     td_cpu_job *cpu = &self->cpu;
     self->real = cpu->kernels->measure != TD_MEASURE_NONE;
     self->steps.state.plain = self->set.variant == TD_PATHS_T;
-    self->steps.state.back = cpu->lists == 2;
-    self->one_group = cpu->lists == 2 || !self->set.layers;
+    self->steps.state.back = cpu->view.lists == 2;
+    self->one_group = cpu->view.lists == 2 || !self->set.layers;
 }
 
 static td_status open_paths(td_paths_job *self)
@@ -74,11 +74,11 @@ static td_status open_plain(td_paths_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     uint64_t n = cpu->graph->vertices;
-    self->steps.state.place_offsets = cpu->push[0].offsets;
-    if (cpu->lists == 1) return TD_OK;
+    self->steps.state.place_offsets = cpu->view.push[0].offsets;
+    if (cpu->view.lists == 1) return TD_OK;
     TD_CHECK(TD_NEW(&self->index.place_offsets, n + 1, "lists of vertices"));
     for (uint64_t v = 0; v <= n; v++)
-        self->index.place_offsets[v] = cpu->push[0].offsets[v] + cpu->push[1].offsets[v];
+        self->index.place_offsets[v] = cpu->view.push[0].offsets[v] + cpu->view.push[1].offsets[v];
     self->steps.state.place_offsets = self->index.place_offsets;
     return TD_OK;
 }
@@ -117,7 +117,7 @@ static td_status open_job(td_paths_job *self, td_run *run, const td_run_options 
     self->options = options;
     run->async = true;
     TD_CHECK(td_paths_read_settings(options->settings, &self->set));
-    self->cpu.bare = self->cpu.by_rounds = true;
+    self->cpu.setup.bare = self->cpu.setup.by_rounds = true;
     return td_cpu_job_open(&self->cpu, run, options);
 }
 
@@ -151,13 +151,13 @@ static td_status run_paths(const td_plan *plan, td_run *run)
     TD_TRY(open_job(&self, run, &plan->options));
     TD_TRY(set_up(&self));
     run->prepare_seconds = created + td_seconds_since(began); /* opening the job is part of it */
-    self.cpu.run_began = td_clock_ns();
+    self.cpu.progress.began = td_clock_ns();
     start_counting(&self);
     TD_TRY(td_paths_start(&self));
     if (!self.finished) TD_TRY(compute(&self));
     run->converged |= self.finished;
     td_checkpoints_finish(run);
-    td_run_end_processing(run, self.cpu.run_began);
+    td_run_end_processing(run, self.cpu.progress.began);
     if (self.several != NULL) TD_TRY(td_paths_several_end(&self));
     stop_counting(&self);
     td_paths_count(&self);
@@ -172,11 +172,12 @@ done:
 /* Bytes of the layout, a guess: how many paths, readers and components there are is known once it is made, at most one
  * path and reader for every edge. What making it takes besides (docs/design/paths.md, "Memory") is gone when the index
  * and the state are made. */
-static uint64_t guess_bytes(const td_graph *graph, uint64_t state)
+static uint64_t guess_bytes(const td_paths_job *self, const td_graph *graph, uint64_t state)
 {
     uint64_t edges = graph->edges, n = graph->vertices, id = sizeof(uint32_t);
     uint64_t layout = edges * (4 * id + td_weight_bytes(graph->weights)) + n * sizeof(uint64_t);
     uint64_t making = n * 100 + edges * id, index = edges * id + n * (sizeof(uint64_t) + 3 * id);
+    if (self->steps.state.back) index += edges * id; /* beginnings of paths are places that receive, too */
     return layout + (making > index + state ? making : index + state);
 }
 
@@ -187,7 +188,7 @@ static td_status plan_gpu(td_paths_job *self, td_plan *plan)
     if (plan->options.parents) result += n * sizeof(uint32_t);
     if (self->cpu.kernels->schedule == TD_SCHEDULE_PEEL) result += n * sizeof(uint64_t);
     td_status status = td_paths_gpu_plan(self, plan, self->steps.state.plain ? result + n * sizeof(uint64_t)
-                                                                           : guess_bytes(plan->graph, result));
+                                                                           : guess_bytes(self, plan->graph, result));
     free_tables(self);
     return status;
 }
@@ -198,6 +199,29 @@ static td_status check_cores(const td_run_options *options)
     if (options->gpu_edges > 0)
         return td_fail(TD_USAGE, "{gpu_edges} changes nothing about the CPU's cores; {devices} names a GPU");
     return td_paths_check_cores(options->settings);
+}
+
+/* The plan's shape: settings as they are in effect, which programs, graphs and GPUs decide as well. */
+typedef struct paths_effect {
+    bool layers, early;
+} paths_effect;
+
+static td_status state_effect(const td_paths_job *self, td_plan *plan, bool both_ways)
+{
+    paths_effect *effect;
+    bool layers = self->set.layers && !self->one_group && !both_ways && !self->steps.state.plain;
+    bool copied = td_plan_counter(plan, "pinned_bytes") > 0;
+    TD_CHECK(td_plan_shape(plan, &effect, sizeof *effect));
+    *effect = (paths_effect){.layers = layers, .early = layers && !copied && self->set.early};
+    return TD_OK;
+}
+
+static double in_effect(const td_plan *plan, const td_setting *entry, double number)
+{
+    const paths_effect *effect = plan->shape;
+    if (effect != NULL && strcmp(entry->name, "layers") == 0) return effect->layers;
+    if (effect != NULL && strcmp(entry->name, "early") == 0) return effect->early;
+    return number;
 }
 
 static td_status plan_paths(td_plan *plan)
@@ -213,16 +237,16 @@ static td_status plan_paths(td_plan *plan)
         return td_fail(TD_USAGE, "{gpu_edges}: the variant without paths needs all edges on the GPU; paths.variant=full "
                                  "does not");
     TD_CHECK(td_settings_resolve(plan->options.settings, info->name, info->parameters, run.context.parameter, NULL));
-    self.cpu.bare = self.cpu.by_rounds = true;
+    self.cpu.setup.bare = self.cpu.setup.by_rounds = true;
     TD_CHECK(td_cpu_job_describe(&self.cpu, &run, &plan->options));
     describe(&self);
     TD_CHECK(td_paths_declare_state(&self, &memory));
-    plan->program_bytes = self.steps.state.plain ? memory.peak : guess_bytes(plan->graph, memory.peak);
+    plan->program_bytes = self.steps.state.plain ? memory.peak : guess_bytes(&self, plan->graph, memory.peak);
     if (td_gpu_is_named(plan->options.devices)) TD_CHECK(plan_gpu(&self, plan));
-    bool both_ways = self.cpu.lists == 2 || plan->graph->symmetric;
+    bool both_ways = self.cpu.view.lists == 2 || plan->graph->symmetric;
     if (both_ways && self.set.layers && !self.steps.state.plain)
         td_plan_say(plan, false, "paths: values flow both ways along every edge, so that layers have no effect");
-    return TD_OK;
+    return state_effect(&self, plan, both_ways);
 }
 
 const td_engine td_paths_engine = {
@@ -236,4 +260,5 @@ const td_engine td_paths_engine = {
     .check = td_paths_check_settings,
     .plan = plan_paths,
     .run = run_paths,
+    .in_effect = in_effect,
 };

@@ -47,8 +47,8 @@ static td_status some_rounds(td_paths_job *self, uint32_t most, td_path_tally *f
 static td_status rounds(td_paths_job *self)
 {
     td_path_tally found, done;
-    for (uint32_t i = 0, more; i < self->cpu.limit; i += more) {
-        TD_CHECK(some_rounds(self, self->cpu.limit - i, &found, &done, &more));
+    for (uint32_t i = 0, more; i < self->cpu.setup.limit; i += more) {
+        TD_CHECK(some_rounds(self, self->cpu.setup.limit - i, &found, &done, &more));
         TD_CHECK(td_run_check_change(self->run, self->run->iterations, found.residual, 0));
         bool moves = done.reads > 0 || found.wanting > 0;
         if (!moves || (self->real && found.residual <= self->tolerance)) return TD_OK;

@@ -8,7 +8,8 @@ void td_paths_fill_counts(td_paths_job *self)
 {
     td_cpu_job *cpu = &self->cpu;
     for (uint64_t v = 0; v <= cpu->graph->vertices; v++)
-        self->count_offsets[v] = cpu->pull[0].offsets[v] + (cpu->lists == 2 ? cpu->pull[1].offsets[v] : 0) + v;
+        self->count_offsets[v] = cpu->view.pull[0].offsets[v] +
+            (cpu->view.lists == 2 ? cpu->view.pull[1].offsets[v] : 0) + v;
 }
 
 /* Core numbers: a vertex counts its neighbours by their bounds, from 0 to its own degree. */

@@ -60,7 +60,7 @@ static inline WORD BITS(bits_gather)(const WORD *frontier, const uint32_t *targe
 static void BITS(bits_pull)(td_cpu_job *job, int worker)
 {
     const td_cpu_bits *bits = job->bits;
-    const td_adjacency *list = &job->pull[0];
+    const td_adjacency *list = &job->view.pull[0];
     const WORD *frontier = bits->frontier, *seen = bits->seen, live = (WORD)bits->live;
     WORD *next = bits->next;
     uint64_t begin, end, n = job->graph->vertices, scanned = 0;
@@ -85,7 +85,7 @@ static inline void BITS(bits_push_vertex)(td_cpu_job *job, uint32_t u, uint64_t 
                                           td_cpu_tally *tally)
 {
     const td_cpu_bits *bits = job->bits;
-    const td_adjacency *list = &job->push[0];
+    const td_adjacency *list = &job->view.push[0];
     const uint32_t *targets = list->targets + list->offsets[u];
     const WORD *seen = bits->seen, word = ((const WORD *)bits->frontier)[u];
     WORD *next = bits->next;
@@ -107,15 +107,15 @@ static void BITS(bits_push)(td_cpu_job *job, int worker)
 {
     td_cpu_tally tally = job->tallies[worker];
     td_outbox box;
-    td_outbox_open(&box, job->next_queue, &job->next_count);
+    td_outbox_open(&box, job->frontier.next_queue, &job->frontier.next_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++) {
-            uint32_t u = job->queue[i];
+            uint32_t u = job->frontier.queue[i];
             if (i + LISTS_AHEAD < end)
-                td_fetch(job->push[0].targets + job->push[0].offsets[job->queue[i + LISTS_AHEAD]]);
+                td_fetch(job->view.push[0].targets + job->view.push[0].offsets[job->frontier.queue[i + LISTS_AHEAD]]);
             uint64_t degree = td_cpu_push_degree(job, u);
-            if (degree >= job->high_degree) job->high_degree_list[job->high_degree_count++] = u;
+            if (degree >= job->high.degree) job->high.list[job->high.count++] = u;
             else BITS(bits_push_vertex)(job, u, 0, degree, &box, &tally);
         }
     td_outbox_flush(&box);
@@ -127,14 +127,14 @@ static void BITS(bits_push_high_degree)(td_cpu_job *job, int worker)
 {
     td_cpu_tally *tally = &job->tallies[worker];
     td_outbox box;
-    td_outbox_open(&box, job->next_queue, &job->next_count);
+    td_outbox_open(&box, job->frontier.next_queue, &job->frontier.next_count);
     uint64_t begin, end;
     td_high_degree_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin,
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high.start, job->high.count, begin,
                                                               end);
         while (td_high_degree_next(&walk, &part))
-            BITS(bits_push_vertex)(job, job->high_degree_list[part.which], part.begin, part.end, &box, tally);
+            BITS(bits_push_vertex)(job, job->high.list[part.which], part.begin, part.end, &box, tally);
     }
     td_outbox_flush(&box);
 }
@@ -147,7 +147,7 @@ static void BITS(bits_settle)(td_cpu_job *job, int worker)
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++)
-            BITS(bits_settle_vertex)(job, job->next_queue[i], next[job->next_queue[i]], &sums);
+            BITS(bits_settle_vertex)(job, job->frontier.next_queue[i], next[job->frontier.next_queue[i]], &sums);
     BITS(bits_end)(job, worker, &sums);
 }
 
@@ -157,7 +157,7 @@ static void BITS(bits_clear)(td_cpu_job *job, int worker)
     WORD *frontier = job->bits->frontier;
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
-        for (uint64_t i = begin; i < end; i++) frontier[job->queue[i]] = 0;
+        for (uint64_t i = begin; i < end; i++) frontier[job->frontier.queue[i]] = 0;
 }
 
 /* Lists the frontier of a pull. Units: 64 vertices. */
@@ -165,7 +165,7 @@ static void BITS(bits_list)(td_cpu_job *job, int worker)
 {
     const WORD *frontier = job->bits->frontier;
     td_outbox box;
-    td_outbox_open(&box, job->queue, &job->next_count);
+    td_outbox_open(&box, job->frontier.queue, &job->frontier.next_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t v = begin * 64; v < end * 64 && v < job->graph->vertices; v++)

@@ -11,7 +11,7 @@ static inline uint32_t NAME(tag)(program_value value) { return td_bucket_tag(val
 
 static inline void NAME(put)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint32_t v, program_value value)
 {
-    uint64_t priority = program_priority(c, value, job->delta);
+    uint64_t priority = program_priority(c, value, job->setup.delta);
     if (td_buckets_put(mine, priority, (uint64_t)v << 32 | NAME(tag)(value)) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
@@ -22,7 +22,7 @@ static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_bu
     uint32_t u = (uint32_t)(entry >> 32);
     program_value value = read_value(&((program_value *)job->values)[u]);
     if (NAME(tag)(value) != (uint32_t)entry) return; /* stale: the vertex has a newer entry */
-    const td_adjacency *list = &job->push[0];
+    const td_adjacency *list = &job->view.push[0];
     const void *weights = list->weights;
     (void)weights;
     program_message message = program_send(c, value, (uint32_t)td_degree(list, u));
@@ -39,8 +39,8 @@ static inline void NAME(settle_part)(td_cpu_job *job, const td_context *c, td_bu
 static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets *mine, uint64_t entry,
                                 td_cpu_tally *tally)
 {
-    uint64_t degree = td_degree(&job->push[0], (uint32_t)(entry >> 32));
-    if (__builtin_expect(degree < job->high_degree, 1)) NAME(settle_part)(job, c, mine, entry, 0, degree, tally);
+    uint64_t degree = td_degree(&job->view.push[0], (uint32_t)(entry >> 32));
+    if (__builtin_expect(degree < job->high.degree, 1)) NAME(settle_part)(job, c, mine, entry, 0, degree, tally);
     else if (td_bucket_put(&mine->high_degree, entry) != TD_OK) job->failed = TD_NO_MEMORY;
 }
 
@@ -48,7 +48,7 @@ static inline void NAME(settle)(td_cpu_job *job, const td_context *c, td_buckets
 static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buckets *mine, const uint64_t *entries,
                                     uint64_t count, td_cpu_tally *tally)
 {
-    const td_adjacency *list = &job->push[0];
+    const td_adjacency *list = &job->view.push[0];
     const program_value *values = job->values;
     for (uint64_t i = 0; i < count; i++) {
         if (i + PLACES_AHEAD < count) {
@@ -74,7 +74,7 @@ static inline void NAME(settle_row)(td_cpu_job *job, const td_context *c, td_buc
 /* Bucket fusion: processes this worker's own additions to the current bucket while they stay few. */
 static inline void NAME(fuse)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
-    td_bucket *bucket = &mine->window[job->bucket - mine->base];
+    td_bucket *bucket = &mine->window[job->priority.bucket - mine->base];
     while (bucket->count > 0 && bucket->count < NAME(FUSION) && job->failed == TD_OK) {
         td_bucket_take(bucket, &mine->own);
         NAME(settle_row)(job, c, mine, mine->own.entries, mine->own.count, tally);
@@ -86,13 +86,14 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
 {
     td_bucket old = of->beyond;
     of->beyond = (td_bucket){0};
-    of->base = job->bucket;
+    of->base = job->priority.bucket;
     of->lowest_beyond = UINT64_MAX;
     for (uint64_t i = 0; i < old.count; i++) {
         uint32_t v = (uint32_t)(old.entries[i] >> 32);
         program_value value = ((program_value *)job->values)[v];
         if (NAME(tag)(value) != (uint32_t)old.entries[i]) continue;
-        if (PROGRAM_WIDE && program_priority(&job->context, value, job->delta) < of->base) continue; /* stale after all */
+        /* stale after all */
+        if (PROGRAM_WIDE && program_priority(&job->context, value, job->setup.delta) < of->base) continue;
         NAME(put)(job, &job->context, of, v, value);
     }
     td_free(old.entries);
@@ -102,24 +103,24 @@ static inline void NAME(move_window)(td_cpu_job *job, td_buckets *of)
  * are any. */
 static bool NAME(collect_high_degree)(td_cpu_job *job)
 {
-    td_bucket *all = &job->high_degree_entries;
+    td_bucket *all = &job->priority.high_degree_entries;
     uint64_t edges = 0;
     all->count = 0;
     for (int w = 0; w < job->workers; w++) {
-        td_bucket *of = &job->buckets[w].high_degree;
+        td_bucket *of = &job->priority.buckets[w].high_degree;
         for (uint64_t i = 0; i < of->count && job->failed == TD_OK; i++)
             if (td_bucket_put(all, of->entries[i]) != TD_OK) job->failed = TD_NO_MEMORY;
         of->count = 0;
     }
     if (all->count == 0 || job->failed != TD_OK) return false;
-    if (TD_RESIZE(&job->high_degree_start, all->count + 1, "high-degree vertices") != TD_OK) job->failed = TD_NO_MEMORY;
+    if (TD_RESIZE(&job->high.start, all->count + 1, "high-degree vertices") != TD_OK) job->failed = TD_NO_MEMORY;
     for (uint64_t i = 0; i < all->count && job->failed == TD_OK; i++) {
-        job->high_degree_start[i] = edges;
-        edges += td_degree(&job->push[0], (uint32_t)(all->entries[i] >> 32));
+        job->high.start[i] = edges;
+        edges += td_degree(&job->view.push[0], (uint32_t)(all->entries[i] >> 32));
     }
     if (job->failed != TD_OK) return false;
-    job->high_degree_start[all->count] = edges;
-    job->entry_next = 0;
+    job->high.start[all->count] = edges;
+    job->priority.entry_next = 0;
     return true;
 }
 
@@ -128,32 +129,33 @@ static void NAME(next_bucket)(td_cpu_job *job)
 {
     uint64_t lowest = UINT64_MAX, total = 0;
     for (int w = 0; w < job->workers; w++) lowest = job->tallies[w].lowest < lowest ? job->tallies[w].lowest : lowest;
-    job->stop |= lowest == UINT64_MAX || job->failed != TD_OK;
-    if (job->stop) return;
-    job->bucket = lowest;
+    job->progress.stop |= lowest == UINT64_MAX || job->failed != TD_OK;
+    if (job->progress.stop) return;
+    job->priority.bucket = lowest;
     for (int w = 0; w < job->workers; w++) {
-        td_buckets *of = &job->buckets[w];
-        if (job->bucket - of->base >= TD_BUCKET_WINDOW) NAME(move_window)(job, of);
-        td_bucket_take(&of->window[job->bucket - of->base], &of->current);
-        job->entry_start[w] = total;
+        td_buckets *of = &job->priority.buckets[w];
+        if (job->priority.bucket - of->base >= TD_BUCKET_WINDOW) NAME(move_window)(job, of);
+        td_bucket_take(&of->window[job->priority.bucket - of->base], &of->current);
+        job->priority.entry_start[w] = total;
         total += of->current.count;
     }
-    job->entry_start[job->workers] = total;
-    job->entry_next = 0;
+    job->priority.entry_start[job->workers] = total;
+    job->priority.entry_next = 0;
     td_cpu_bucket_round(job, total);
 }
 
 /* This worker's share of the current bucket. */
 static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
-    uint64_t row[NAME(ENTRIES_AT_A_TIME)], total = job->entry_start[job->workers];
+    uint64_t row[NAME(ENTRIES_AT_A_TIME)], total = job->priority.entry_start[job->workers];
     for (;;) {
-        uint64_t at = atomic_fetch_add_explicit(&job->entry_next, NAME(ENTRIES_AT_A_TIME), memory_order_relaxed),
+        uint64_t at = atomic_fetch_add_explicit(&job->priority.entry_next, NAME(ENTRIES_AT_A_TIME),
+                                                memory_order_relaxed),
                  count = 0;
         if (at >= total) return;
         for (int of = 0; count < NAME(ENTRIES_AT_A_TIME) && at < total; at++) {
-            while (job->entry_start[of + 1] <= at) of++;
-            row[count++] = job->buckets[of].current.entries[at - job->entry_start[of]];
+            while (job->priority.entry_start[of + 1] <= at) of++;
+            row[count++] = job->priority.buckets[of].current.entries[at - job->priority.entry_start[of]];
         }
         NAME(settle_row)(job, c, mine, row, count, tally);
     }
@@ -162,11 +164,11 @@ static inline void NAME(empty_bucket)(td_cpu_job *job, const td_context *c, td_b
 /* This worker's share of the high-degree vertices' edges. */
 static inline void NAME(settle_high_degree)(td_cpu_job *job, const td_context *c, td_buckets *mine, td_cpu_tally *tally)
 {
-    const td_bucket *all = &job->high_degree_entries;
-    uint64_t pieces = td_high_degree_pieces(job->high_degree_start[all->count]), piece;
+    const td_bucket *all = &job->priority.high_degree_entries;
+    uint64_t pieces = td_high_degree_pieces(job->high.start[all->count]), piece;
     td_high_degree_part part;
-    while ((piece = atomic_fetch_add_explicit(&job->entry_next, 1, memory_order_relaxed)) < pieces) {
-        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, all->count, piece, piece + 1);
+    while ((piece = atomic_fetch_add_explicit(&job->priority.entry_next, 1, memory_order_relaxed)) < pieces) {
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high.start, all->count, piece, piece + 1);
         while (td_high_degree_next(&walk, &part))
             NAME(settle_part)(job, c, mine, all->entries[part.which], part.begin, part.end, tally);
     }
@@ -180,9 +182,9 @@ static void NAME(fill_buckets)(td_cpu_job *job, int worker)
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++)
-            for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1) {
+            for (uint64_t rest = job->frontier.active[w]; rest != 0; rest &= rest - 1) {
                 uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
-                NAME(put)(job, &context, &job->buckets[worker], v, values[v]);
+                NAME(put)(job, &context, &job->priority.buckets[worker], v, values[v]);
             }
 }
 
@@ -190,14 +192,14 @@ static void NAME(bucket)(td_cpu_job *job, int worker)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
-    td_buckets *mine = &job->buckets[worker];
+    td_buckets *mine = &job->priority.buckets[worker];
     for (;;) {
-        tally->lowest = td_buckets_lowest(mine, job->bucket);
+        tally->lowest = td_buckets_lowest(mine, job->priority.bucket);
         td_barrier_wait(&job->barrier);
         if (worker == 0 && !NAME(collect_high_degree)(job)) NAME(next_bucket)(job);
         td_barrier_wait(&job->barrier);
-        if (job->stop) return;
-        if (job->high_degree_entries.count > 0) {
+        if (job->progress.stop) return;
+        if (job->priority.high_degree_entries.count > 0) {
             NAME(settle_high_degree)(job, &context, mine, tally);
             continue;
         }

@@ -44,7 +44,7 @@ TD_INLINE bool read_target(td_cpu_job *job, const td_adjacency *list, uint64_t e
 {
     *target = mapped ? TD_LOAD(&list->targets[e]) : list->targets[e];
     if (!mapped || __builtin_expect(*target < job->graph->vertices, 1)) return true;
-    td_cpu_find_wild(&job->wild, list->targets == job->graph->out.targets, e, *target);
+    td_cpu_find_wild(&job->mapped.wild, list->targets == job->graph->out.targets, e, *target);
     return false;
 }
 
@@ -98,7 +98,7 @@ static inline uint64_t first_active(const uint64_t *active, const uint32_t *targ
 /* first_active of such a list. */
 static inline uint64_t first_active_mapped(td_cpu_job *job, const td_adjacency *list, uint64_t begin, uint64_t end)
 {
-    const uint64_t *active = job->active;
+    const uint64_t *active = job->frontier.active;
     uint64_t e = begin, few = end - begin < 4 ? end : begin + 4;
     uint32_t v, n = job->graph->vertices;
     for (; e < few; e++)
@@ -126,31 +126,31 @@ static void init(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
             uint64_t active = 0, done = 0, last = job->graph->vertices - w * 64;
-            uint64_t given = job->resumed && job->active != NULL ? job->active[w] : 0;
+            uint64_t given = job->setup.resumed && job->frontier.active != NULL ? job->frontier.active[w] : 0;
             (void)given;
             for (uint64_t bit = 0; bit < 64 && bit < last; bit++) {
                 uint32_t v = (uint32_t)(w * 64 + bit), degree = (uint32_t)td_degree(&job->graph->out, v);
-                if (!job->resumed) values[v] = program_init(c, v, degree);
+                if (!job->setup.resumed) values[v] = program_init(c, v, degree);
 #if PROGRAM_GAS
                 if (!PROGRAM_SENDS_VALUE) ((program_message *)job->messages)[v] = program_send(c, values[v], degree);
 #if PROGRAM_SHARES
                 tally->share += program_share(c, v, values[v], degree);
 #endif
-                bool starts = job->resumed ? given >> bit & 1 : program_starts(c, v, values[v]);
+                bool starts = job->setup.resumed ? given >> bit & 1 : program_starts(c, v, values[v]);
                 active |= (uint64_t)starts << bit;
                 if (starts) tally->activated_edges += td_cpu_push_degree(job, v);
-                bool never = td_cpu_pull_degree(job, v) == 0 || (job->defer_sinks && degree == 0);
+                bool never = td_cpu_pull_degree(job, v) == 0 || (job->setup.defer_sinks && degree == 0);
                 bool settled = starts || never;
 #if PROGRAM_FIRST_HIT
-                settled |= job->resumed && values[v] != program_zero(c);
+                settled |= job->setup.resumed && values[v] != program_zero(c);
                 if (!settled) tally->edges += td_cpu_push_degree(job, v);
 #endif
                 done |= (uint64_t)settled << bit;
 #endif
             }
             if (last < 64) done |= ~UINT64_C(0) << last;
-            if (job->active != NULL) job->active[w] = active;
-            if (job->done != NULL) job->done[w] = done;
+            if (job->frontier.active != NULL) job->frontier.active[w] = active;
+            if (job->frontier.done != NULL) job->frontier.done[w] = done;
             tally->activated += td_popcount(active);
             tally->total += 64 - td_popcount(done); /* vertices without a value */
         }
@@ -164,13 +164,13 @@ static void notify(td_cpu_job *job, int worker)
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++)
-            for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1) {
+            for (uint64_t rest = job->frontier.active[w]; rest != 0; rest &= rest - 1) {
                 uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
-                if (PROGRAM_OWN_VALUE) td_bit_set_atomic(job->marked, u);
-                for (int l = 0; l < job->lists; l++) {
-                    const td_adjacency *list = &job->push[l];
+                if (PROGRAM_OWN_VALUE) td_bit_set_atomic(job->frontier.marked, u);
+                for (int l = 0; l < job->view.lists; l++) {
+                    const td_adjacency *list = &job->view.push[l];
                     for (uint64_t e = list->offsets[u]; e < list->offsets[u + 1]; e++)
-                        td_bit_set_atomic(job->marked, list->targets[e]);
+                        td_bit_set_atomic(job->frontier.marked, list->targets[e]);
                     tally->edges += list->offsets[u + 1] - list->offsets[u];
                 }
             }
@@ -186,9 +186,9 @@ static void commit_marked(td_cpu_job *job, int worker)
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++)
-            for (uint64_t rest = job->marked[w]; rest != 0; rest &= rest - 1) {
+            for (uint64_t rest = job->frontier.marked[w]; rest != 0; rest &= rest - 1) {
                 uint64_t v = w * 64 + (uint64_t)__builtin_ctzll(rest);
-                if (job->defer_sinks && td_degree(&job->graph->out, (uint32_t)v) == 0) continue;
+                if (job->setup.defer_sinks && td_degree(&job->graph->out, (uint32_t)v) == 0) continue;
                 if (PROGRAM_SENDS_VALUE) values[v] = next[v];
                 else messages[v] = next_messages[v];
             }
@@ -203,12 +203,12 @@ static void peel(td_cpu_job *job, int worker)
     td_cpu_tally *tally = &job->tallies[worker];
     const program_value *values = job->values;
     td_outbox going, staying;
-    td_outbox_open(&going, job->next_queue, &job->next_count);
-    td_outbox_open(&staying, job->next_left, &job->next_left_count);
+    td_outbox_open(&going, job->frontier.next_queue, &job->frontier.next_count);
+    td_outbox_open(&staying, job->peel.next_left, &job->peel.next_left_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++) {
-            uint32_t v = job->left[i];
+            uint32_t v = job->peel.left[i];
             if (!program_starts(c, v, values[v])) {
                 if (values[v] < tally->lowest) tally->lowest = values[v];
                 td_outbox_put(&staying, v);
@@ -231,7 +231,7 @@ static void peel_words(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
             uint64_t going = 0, gone = 0;
-            for (uint64_t rest = ~job->done[w]; rest != 0; rest &= rest - 1) {
+            for (uint64_t rest = ~job->frontier.done[w]; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 uint32_t v = (uint32_t)(w * 64 + bit);
                 if (program_starts(c, v, values[v])) {
@@ -242,8 +242,8 @@ static void peel_words(td_cpu_job *job, int worker)
                     if (values[v] < tally->lowest) tally->lowest = values[v];
                 }
             }
-            job->done[w] |= gone;
-            job->active[w] = going;
+            job->frontier.done[w] |= gone;
+            job->frontier.active[w] = going;
             tally->activated += td_popcount(going);
         }
 }

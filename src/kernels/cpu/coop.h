@@ -76,14 +76,14 @@ static void NAME(take_back)(td_cpu_job *job, int worker)
     td_cpu_tally tally = job->tallies[worker];
     const program_value *given = job->coop.given;
     td_outbox box;
-    td_outbox_open(&box, job->next_queue, &job->next_count);
+    td_outbox_open(&box, job->frontier.next_queue, &job->frontier.next_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++) {
             program_value fresh;
             uint32_t v = job->coop.changed[i];
             if (!NAME(relax)(job, &context, v, given[i], &fresh)) continue;
-            if (!td_bit_set_atomic(job->next_active, v)) continue;
+            if (!td_bit_set_atomic(job->frontier.next_active, v)) continue;
             if (box.count == TD_OUTBOX) NAME(post)(job, &box, &tally);
             td_outbox_put(&box, v);
         }
@@ -95,22 +95,22 @@ static void NAME(take_back)(td_cpu_job *job, int worker)
 static inline uint64_t NAME(near)(td_cpu_job *job, const td_context *c, uint64_t w, td_cpu_tally *tally)
 {
     (void)c, (void)tally;
-    if (job->coop.pending == NULL) return job->active[w];
+    if (job->coop.pending == NULL) return job->frontier.active[w];
 #if PROGRAM_HAS_PRIORITY
     const program_value *values = job->values;
-    uint64_t near = 0, all = job->coop.pending[w] | job->next_active[w];
+    uint64_t near = 0, all = job->coop.pending[w] | job->frontier.next_active[w];
     for (uint64_t rest = all; rest != 0; rest &= rest - 1) {
         uint64_t bit = (uint64_t)__builtin_ctzll(rest),
-                 priority = program_priority(c, values[w * 64 + bit], 1 / job->delta);
+                 priority = program_priority(c, values[w * 64 + bit], 1 / job->setup.delta);
         if (priority <= job->coop.bound) near |= UINT64_C(1) << bit;
         else if (priority < tally->lowest) tally->lowest = priority;
     }
     job->coop.pending[w] = all & ~near;
     tally->total += td_popcount(all & ~near);
-    job->next_active[w] = 0;
-    job->active[w] = near;
+    job->frontier.next_active[w] = 0;
+    job->frontier.active[w] = near;
 #endif
-    return job->active[w];
+    return job->frontier.active[w];
 }
 
 /* Counts the active vertices and edges of every block. */
@@ -146,9 +146,9 @@ static void NAME(list_blocks)(td_cpu_job *job, int worker)
         for (uint64_t b = begin; b < end; b++) {
             uint64_t at = part->blocks[b].vertices;
             for (uint64_t w = b * TD_BLOCK_WORDS; w < (b + 1) * TD_BLOCK_WORDS && w < words; w++)
-                for (uint64_t rest = job->active[w]; rest != 0; rest &= rest - 1, at++) {
+                for (uint64_t rest = job->frontier.active[w]; rest != 0; rest &= rest - 1, at++) {
                     uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
-                    job->queue[at] = v;
+                    job->frontier.queue[at] = v;
                     queue_values[at] = values[v];
                 }
         }

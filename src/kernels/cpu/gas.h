@@ -25,9 +25,10 @@ typedef struct NAME(view) {
 static inline NAME(view) NAME(view_of)(const td_cpu_job *job, bool partial)
 {
     NAME(view)
-    view = {.context = kernel_context(job), .list = job->pull[0], .messages = job->messages, .active = job->active,
+    view = {.context = kernel_context(job), .list = job->view.pull[0], .messages = job->messages,
+            .active = job->frontier.active,
             .values = job->values, .next = PROGRAM_SENDS_VALUE ? job->next_values : job->values,
-            .next_messages = job->next_messages, .out = job->graph->out.offsets, .track = job->track,
+            .next_messages = job->next_messages, .out = job->graph->out.offsets, .track = job->setup.track,
             .partial = partial};
     return view;
 }
@@ -102,9 +103,9 @@ static inline program_accum NAME(fold)(const NAME(view) *view, const td_adjacenc
 static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const NAME(view) *view, uint32_t v, uint64_t begin,
                                               uint64_t end)
 {
-    const td_adjacency *one = &view->list, *two = &job->pull[1];
+    const td_adjacency *one = &view->list, *two = &job->view.pull[1];
     uint64_t first = one->offsets[v], length = one->offsets[v + 1] - first;
-    if (job->lists == 1 || end <= length) return NAME(fold)(view, one, first + begin, first + end, false);
+    if (job->view.lists == 1 || end <= length) return NAME(fold)(view, one, first + begin, first + end, false);
     uint64_t second = two->offsets[v];
     if (begin >= length) return NAME(fold)(view, two, second + begin - length, second + end - length, false);
     return program_sum(NAME(fold)(view, one, first + begin, first + length, false),
@@ -113,7 +114,7 @@ static inline program_accum NAME(fold_vertex)(const td_cpu_job *job, const NAME(
 
 static inline void NAME(activate)(td_cpu_job *job, uint32_t v, td_cpu_tally *tally)
 {
-    td_bit_set_atomic(job->next_active, v);
+    td_bit_set_atomic(job->frontier.next_active, v);
     tally->activated++;
     tally->activated_edges += td_cpu_push_degree(job, v);
 }
@@ -153,7 +154,7 @@ static inline void NAME(finish)(td_cpu_job *job, const NAME(view) *view, uint32_
 
 static inline bool NAME(deferred)(const td_cpu_job *job, uint32_t v)
 {
-    return job->defer_sinks && td_degree(&job->graph->out, v) == 0;
+    return job->setup.defer_sinks && td_degree(&job->graph->out, v) == 0;
 }
 
 /* Pulls along whole lists, consecutive in memory. */
@@ -161,7 +162,7 @@ static inline __attribute__((always_inline)) void NAME(walk)(td_cpu_job *job, co
                                                              uint64_t last, bool track, td_cpu_tally *tally)
 {
     const uint64_t *offsets = view.list.offsets;
-    uint64_t begin = offsets[first], edges = job->edges_there;
+    uint64_t begin = offsets[first], edges = job->view.edges_there;
     tally->edges += offsets[last] - begin;
     for (uint64_t v = first; v < last; v++) {
         uint64_t end = offsets[v + 1];
@@ -193,8 +194,8 @@ static inline void NAME(pull_part)(td_cpu_job *job, const NAME(view) *view, uint
 
 static inline void NAME(pull_piece)(td_cpu_job *job, const NAME(view) *view, uint64_t piece, td_cpu_tally *tally)
 {
-    td_cut from = job->cuts[piece], to = job->cuts[piece + 1];
-    program_accum *partials = ((program_accum(*)[2])job->partials)[piece];
+    td_cut from = job->cut.cuts[piece], to = job->cut.cuts[piece + 1];
+    program_accum *partials = ((program_accum(*)[2])job->cut.partials)[piece];
     uint64_t v = from.vertex;
     if (from.place > 0) {
         uint64_t end = from.vertex == to.vertex ? to.place : td_cpu_pull_degree(job, from.vertex);
@@ -202,7 +203,7 @@ static inline void NAME(pull_piece)(td_cpu_job *job, const NAME(view) *view, uin
         if (from.vertex == to.vertex) return;
         v++;
     }
-    if (job->lists == 1 && !job->defer_sinks)
+    if (job->view.lists == 1 && !job->setup.defer_sinks)
         NAME(pull_lists)(job, view, v, to.vertex, tally);
     else
         for (; v < to.vertex; v++)
@@ -224,14 +225,15 @@ static void NAME(pull)(td_cpu_job *job, int worker)
 static void NAME(merge)(td_cpu_job *job)
 {
     const NAME(view) view = NAME(view_of)(job, false);
-    program_accum(*partials)[2] = job->partials;
-    for (uint64_t p = 0; p < job->pieces; p++) {
-        td_cut to = job->cuts[p + 1];
+    program_accum(*partials)[2] = job->cut.partials;
+    for (uint64_t p = 0; p < job->cut.pieces; p++) {
+        td_cut to = job->cut.cuts[p + 1];
         if (to.place == 0 || to.vertex >= job->graph->vertices) continue;
-        bool starts_here = job->cuts[p].vertex < to.vertex || job->cuts[p].place == 0;
+        bool starts_here = job->cut.cuts[p].vertex < to.vertex || job->cut.cuts[p].place == 0;
         if (!starts_here || NAME(deferred)(job, to.vertex)) continue;
         program_accum sum = partials[p][1];
-        for (uint64_t q = p + 1; q < job->pieces && job->cuts[q].vertex == to.vertex && job->cuts[q].place > 0; q++)
+        for (uint64_t q = p + 1; q < job->cut.pieces && job->cut.cuts[q].vertex == to.vertex &&
+             job->cut.cuts[q].place > 0; q++)
             sum = program_sum(sum, partials[q][0]);
         NAME(finish)(job, &view, to.vertex, sum, view.track, &job->tallies[0]);
     }
@@ -239,12 +241,12 @@ static void NAME(merge)(td_cpu_job *job)
 
 static void NAME(pull_marked)(td_cpu_job *job, int worker)
 {
-    const NAME(view) view = NAME(view_of)(job, job->partial);
+    const NAME(view) view = NAME(view_of)(job, job->part.partial);
     td_cpu_tally tally = job->tallies[worker];
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++)
-            for (uint64_t rest = job->marked[w]; rest != 0; rest &= rest - 1) {
+            for (uint64_t rest = job->frontier.marked[w]; rest != 0; rest &= rest - 1) {
                 uint32_t v = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 if (NAME(deferred)(job, v)) continue;
                 uint64_t degree = td_cpu_pull_degree(job, v);
@@ -260,11 +262,11 @@ static void NAME(pull_marked)(td_cpu_job *job, int worker)
  * stops at the first active neighbour. */
 TD_INLINE bool NAME(hit)(td_cpu_job *job, uint32_t v, bool mapped, uint64_t *scanned)
 {
-    for (int l = 0; l < job->lists; l++) {
-        const td_adjacency *list = &job->pull[l];
+    for (int l = 0; l < job->view.lists; l++) {
+        const td_adjacency *list = &job->view.pull[l];
         uint64_t begin = list->offsets[v], end = list->offsets[v + 1];
         uint64_t e = mapped ? first_active_mapped(job, list, begin, end)
-                            : first_active(job->active, list->targets, begin, end);
+                            : first_active(job->frontier.active, list->targets, begin, end);
         *scanned += e - begin + (e < end);
         if (e < end) return true;
     }
@@ -274,36 +276,37 @@ TD_INLINE bool NAME(hit)(td_cpu_job *job, uint32_t v, bool mapped, uint64_t *sca
 /* Prefetches the first edges of a word's vertices, whose lists are scattered over memory. */
 static inline void NAME(fetch_heads)(const td_cpu_job *job, uint64_t w)
 {
-    for (uint64_t rest = ~TD_LOAD(&job->done[w]); rest != 0; rest &= rest - 1) /* others may write it */
-        for (int l = 0; l < job->lists; l++)
-            td_fetch(job->pull[l].targets + job->pull[l].offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
+    for (uint64_t rest = ~TD_LOAD(&job->frontier.done[w]); rest != 0; rest &= rest - 1) /* others may write it */
+        for (int l = 0; l < job->view.lists; l++)
+            td_fetch(job->view.pull[l].targets + job->view.pull[l].offsets[w * 64 + (uint64_t)__builtin_ctzll(rest)]);
 }
 
 TD_INLINE void NAME(pull_words)(td_cpu_job *job, int worker, bool mapped)
 {
     const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
-    const td_adjacency *heads = job->pull;
+    const td_adjacency *heads = job->view.pull;
     program_value *values = job->values;
-    program_accum sent = CONTRIBUTION(&context, ((const program_message *)job->messages)[job->an_active], NULL, 0);
+    program_accum sent = CONTRIBUTION(&context, ((const program_message *)job->messages)[job->frontier.an_active],
+                                      NULL, 0);
     uint64_t begin, end, words = td_cpu_words(job), n = job->graph->vertices, scanned = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
-            uint64_t found = 0, rest = ~job->done[w];
+            uint64_t found = 0, rest = ~job->frontier.done[w];
             bool dense = td_popcount(rest) > 16;
             if (!dense && w + 1 < words) NAME(fetch_heads)(job, w + 1);
             for (; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 uint32_t v = (uint32_t)(w * 64 + bit);
-                for (int l = 0; dense && l < job->lists && v + HEADS_AHEAD < n; l++)
+                for (int l = 0; dense && l < job->view.lists && v + HEADS_AHEAD < n; l++)
                     td_fetch(heads[l].targets + heads[l].offsets[v + HEADS_AHEAD]);
                 if (!NAME(hit)(job, v, mapped, &scanned)) continue;
                 values[v] = program_apply(&context, v, values[v], sent);
                 found |= UINT64_C(1) << bit;
                 tally.activated_edges += td_cpu_push_degree(job, v);
             }
-            TD_STORE(&job->done[w], job->done[w] | found); /* no other worker writes the word */
-            job->next_active[w] = found;
+            TD_STORE(&job->frontier.done[w], job->frontier.done[w] | found); /* no other worker writes the word */
+            job->frontier.next_active[w] = found;
             tally.activated += td_popcount(found);
         }
     tally.edges += scanned;
@@ -324,12 +327,12 @@ static void NAME(settle_words)(td_cpu_job *job, int worker)
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
-            uint64_t done = job->done[w];
+            uint64_t done = job->frontier.done[w];
             for (uint64_t rest = ~done; rest != 0; rest &= rest - 1) {
                 uint64_t bit = (uint64_t)__builtin_ctzll(rest);
                 done |= (uint64_t)(values[w * 64 + bit] != none) << bit;
             }
-            job->done[w] = done;
+            job->frontier.done[w] = done;
         }
 }
 #endif
@@ -370,9 +373,9 @@ TD_INLINE void NAME(push_edges)(td_cpu_job *job, const td_context *c, const td_a
         if (!read_target(job, list, e, mapped, &v)) continue;
         if (e + VALUES_AHEAD < end) td_fetch((const program_value *)job->values + list->targets[e + VALUES_AHEAD]);
         if (!NAME(relax)(job, c, v, CONTRIBUTION(c, message, weights, e), &fresh)) continue;
-        if (!job->first_hit && !td_bit_set_atomic(job->next_active, v)) continue;
+        if (!job->setup.first_hit && !td_bit_set_atomic(job->frontier.next_active, v)) continue;
         if (box->list == NULL) continue;
-        td_fetch(&job->push[0].offsets[v]);
+        td_fetch(&job->view.push[0].offsets[v]);
         if (box->count == TD_OUTBOX) NAME(post)(job, box, tally);
         td_outbox_put(box, v);
     }
@@ -386,8 +389,8 @@ TD_INLINE void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint32_t 
     program_value value = read_value(&((const program_value *)read)[u]);
     program_message message = program_send(c, value, (uint32_t)td_degree(&job->graph->out, u));
     uint64_t base = 0;
-    for (int l = 0; l < job->lists; l++) {
-        const td_adjacency *list = &job->push[l];
+    for (int l = 0; l < job->view.lists; l++) {
+        const td_adjacency *list = &job->view.push[l];
         uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
         uint64_t from = begin > base ? begin - base : 0, to = end > base ? end - base : 0;
         to = to < length ? to : length;
@@ -401,7 +404,7 @@ TD_INLINE void NAME(push_vertex)(td_cpu_job *job, const td_context *c, uint32_t 
  * offsets and value first, then the list, then the values of its targets. */
 static inline void NAME(fetch_ahead)(const td_cpu_job *job, const uint32_t *queue, uint64_t i, uint64_t end)
 {
-    const td_adjacency *list = &job->push[0];
+    const td_adjacency *list = &job->view.push[0];
     if (i + PLACES_AHEAD < end) {
         td_fetch(&list->offsets[queue[i + PLACES_AHEAD]]);
         td_fetch((const program_value *)job->values + queue[i + PLACES_AHEAD]);
@@ -415,16 +418,16 @@ TD_INLINE void NAME(push_listed)(td_cpu_job *job, int worker, bool mapped)
     const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
     td_outbox box;
-    td_outbox_open(&box, job->next_queue, &job->next_count);
+    td_outbox_open(&box, job->frontier.next_queue, &job->frontier.next_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t i = begin; i < end; i++) {
-            uint32_t u = job->queue[i];
-            NAME(fetch_ahead)(job, job->queue, i, job->queue_count);
-            if (!job->first_hit) td_bit_clear_atomic(job->active, u); /* clear for the next iteration */
+            uint32_t u = job->frontier.queue[i];
+            NAME(fetch_ahead)(job, job->frontier.queue, i, job->frontier.queue_count);
+            if (!job->setup.first_hit) td_bit_clear_atomic(job->frontier.active, u); /* clear for the next iteration */
             uint64_t degree = td_cpu_push_degree(job, u);
-            if (degree >= job->high_degree)
-                job->high_degree_list[job->high_degree_count++] = u;
+            if (degree >= job->high.degree)
+                job->high.list[job->high.count++] = u;
             else
                 NAME(push_vertex)(job, &context, u, 0, degree, mapped, &box, &tally);
         }
@@ -440,16 +443,16 @@ static void NAME(push_words)(td_cpu_job *job, int worker)
     const td_context context = kernel_context(job);
     td_cpu_tally tally = job->tallies[worker];
     td_outbox box;
-    td_outbox_open(&box, NULL, &job->next_count);
+    td_outbox_open(&box, NULL, &job->frontier.next_count);
     uint64_t begin, end;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t w = begin; w < end; w++) {
-            uint64_t rest = job->active[w];
-            job->active[w] = 0;
+            uint64_t rest = job->frontier.active[w];
+            job->frontier.active[w] = 0;
             for (; rest != 0; rest &= rest - 1) {
                 uint32_t u = (uint32_t)(w * 64 + (uint64_t)__builtin_ctzll(rest));
                 uint64_t degree = td_cpu_push_degree(job, u);
-                if (degree >= job->high_degree) job->high_degree_list[job->high_degree_count++] = u;
+                if (degree >= job->high.degree) job->high.list[job->high.count++] = u;
                 else NAME(push_vertex)(job, &context, u, 0, degree, false, &box, &tally);
             }
         }
@@ -462,14 +465,14 @@ TD_INLINE void NAME(push_pieces)(td_cpu_job *job, int worker, bool mapped)
     const td_context context = kernel_context(job);
     td_cpu_tally *tally = &job->tallies[worker];
     td_outbox box;
-    td_outbox_open(&box, job->next_queue, &job->next_count);
+    td_outbox_open(&box, job->frontier.next_queue, &job->frontier.next_count);
     uint64_t begin, end;
     td_high_degree_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin,
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high.start, job->high.count, begin,
                                                               end);
         while (td_high_degree_next(&walk, &part))
-            NAME(push_vertex)(job, &context, job->high_degree_list[part.which], part.begin, part.end, mapped, &box,
+            NAME(push_vertex)(job, &context, job->high.list[part.which], part.begin, part.end, mapped, &box,
                               tally);
     }
     NAME(post)(job, &box, tally);
@@ -496,8 +499,8 @@ static void NAME(find_parents)(td_cpu_job *job, int worker)
         for (uint64_t v = begin * 64; v < end * 64 && v < job->graph->vertices; v++) {
             job->parents[v] = program_starts(c, (uint32_t)v, values[v]) ? (uint32_t)v : TD_NO_VERTEX;
             if (values[v] == program_zero(c) || job->parents[v] != TD_NO_VERTEX) continue;
-            for (int l = 0; l < job->lists && job->parents[v] == TD_NO_VERTEX; l++) {
-                const td_adjacency *list = &job->pull[l];
+            for (int l = 0; l < job->view.lists && job->parents[v] == TD_NO_VERTEX; l++) {
+                const td_adjacency *list = &job->view.pull[l];
                 const void *weights = list->weights;
                 (void)weights;
                 for (uint64_t e = list->offsets[v]; e < list->offsets[v + 1]; e++) {

@@ -75,91 +75,142 @@ typedef struct td_cpu_mapped_kernels {
     td_cpu_kernel pull_hit, push, push_high_degree, sweep, sweep_high_degree, sample;
 } td_cpu_mapped_kernels;
 
+/* Kernels of a run on a mapped file. */
+typedef struct td_cpu_mapped {
+    struct td_cpu_kernels *kernels; /* the run's own; NULL: the program's */
+    td_cpu_wild wild;
+} td_cpu_mapped;
+
+/* The lists that a vertex pulls and pushes along: one each, or two (undirected view of a directed graph). */
+typedef struct td_cpu_view {
+    td_adjacency pull[2], push[2];
+    int lists;
+    /* sinks once: the out-lists without edges to sinks, which pushes use; or none (cpu/sinks.c) */
+    td_adjacency kept;
+    uint64_t edges_there; /* a pull may prefetch up to this edge of pull[0] */
+    uint64_t edges;       /* of all lists */
+} td_cpu_view;
+
+/* What holds for the whole run. */
+typedef struct td_cpu_setup {
+    bool async, first_hit;
+    bool strict;         /* td_run_strict */
+    bool resumed;        /* the first values are those of a checkpoint */
+    bool bucketed;       /* the priority schedule, not rounds */
+    bool by_rounds;      /* the bucket kernel is not used */
+    bool by_pages;       /* hybrid engine: no queues, pieces of one page, a step begins at part.first_unit */
+    bool bare;           /* the engine provides values and messages itself */
+    bool track;          /* activations are recorded */
+    bool defer_sinks;
+    bool stealing_given; /* the engine has set share.stealing itself */
+    bool has_limit;
+    uint32_t limit;      /* iterations */
+    td_direction direction;
+    uint64_t serial;     /* work (about edges) below which one worker does the whole step */
+    double delta;        /* priority schedule */
+    int samples;         /* sweeps: edges of every vertex visited first */
+} td_cpu_setup;
+
+/* The part of the vertices that a step covers. */
+typedef struct td_cpu_part {
+    uint64_t first_unit;
+    bool partial;        /* this pull covers only some vertices: shares are added as differences */
+} td_cpu_part;
+
+typedef struct td_cpu_frontier {
+    uint64_t *active, *next_active; /* bitmaps */
+    uint32_t an_active;  /* any active vertex, for first-hit pulls */
+    bool next_dirty;     /* next_active holds bits of an iteration before the last */
+    uint64_t *done;      /* first-hit programs: vertices that have their value */
+    bool done_stale;     /* pushes have changed vertices after `done` was built */
+    uint64_t *marked;    /* vertices that were notified */
+    uint32_t *queue, *next_queue; /* active vertices, when there are few */
+    _Atomic uint64_t next_count;
+    uint64_t queue_count;
+} td_cpu_frontier;
+
+/* High-degree vertices, whose edges the workers share. */
+typedef struct td_cpu_high {
+    uint64_t degree;     /* from which a vertex is one */
+    uint32_t *list;
+    _Atomic uint64_t count;
+    uint64_t *start;     /* where the edges of each begin in their concatenation */
+} td_cpu_high;
+
+/* Peeling: vertices that remain. */
+typedef struct td_cpu_peeling {
+    uint32_t *left, *next_left;
+    uint64_t left_count;
+    _Atomic uint64_t next_left_count;
+} td_cpu_peeling;
+
+/* Pieces of equal work that pulls are cut into. */
+typedef struct td_cpu_pieces {
+    td_cut *cuts;        /* pieces + 1 */
+    void *partials;      /* [pieces][2] program_accum: the sums of lists cut at a piece's begin and end */
+    uint64_t pieces, piece_edges, piece_room;
+} td_cpu_pieces;
+
+typedef struct td_cpu_progress {
+    uint64_t began;
+    td_iteration round;  /* the current round, and its time and edges at the start */
+    uint64_t round_began, round_edges;
+    bool stop;
+} td_cpu_progress;
+
+typedef struct td_cpu_sweeping {
+    int step;            /* of program_between */
+    uint32_t left_out;   /* the label that may be skipped */
+    bool skipping;
+    bool collects_survivors;
+    td_survivors survivors;
+    bool from_above;     /* symmetric graphs: all lists are scanned, but an edge is visited from its higher end only */
+} td_cpu_sweeping;
+
+/* The buckets of the priority schedule. */
+typedef struct td_cpu_priority {
+    struct td_buckets *buckets;      /* one per worker */
+    td_bucket high_degree_entries;   /* entries of high-degree vertices, whose edges the workers share */
+    uint64_t *entry_start;           /* [workers + 1]: where each worker's entries begin in the current bucket */
+    _Atomic uint64_t entry_next;
+    uint64_t bucket;
+} td_cpu_priority;
+
+/* What the kernels of a step read and write, by concern. */
 typedef struct td_cpu_job {
     td_context context;
     const td_graph *graph;
     const struct td_cpu_kernels *kernels;
-    struct td_cpu_kernels *own_kernels; /* those of a run on a mapped file; NULL: the program's */
-    td_cpu_wild wild;
+    td_cpu_mapped mapped;
     const struct td_run_options *options;
     struct td_run *run;
     td_pool *pool;
     int workers;
     int counting;        /* workers that took part in the last step */
-
-    /* The lists that a vertex pulls and pushes along: one each, or two (undirected view of a directed graph). */
-    td_adjacency pull[2], push[2];
-    int lists;
-    td_adjacency kept;   /* sinks once: the out-lists without edges to sinks, which pushes use; or none (cpu/sinks.c) */
-
-    bool async, first_hit;
-    bool strict;         /* td_run_strict */
-    bool resumed;        /* the first values are those of a checkpoint */
-    bool by_pages;       /* hybrid engine: no queues, pieces of one page, a step begins at `first_unit` */
-    uint64_t first_unit;
-    uint64_t edges_there;/* a pull may prefetch up to this edge of pull[0] */
-    bool partial;        /* this pull covers only some vertices: shares are added as differences */
     bool global_moved;   /* context.global changed in the last iteration, so every vertex's value may change */
-    bool bucketed;       /* the priority schedule, not rounds */
-    td_unsettled unsettled;
-    bool done_stale;     /* pushes have changed vertices after `done` was built */
-    bool next_dirty;     /* next_active holds bits of an iteration before the last */
-    bool track;          /* activations are recorded */
-    bool defer_sinks;
-    td_direction direction;
-    uint64_t high_degree; /* degree from which the workers share a vertex's edges (high-degree vertex) */
-    uint64_t serial;     /* work (about edges) below which one worker does the whole step */
-    double delta;        /* priority schedule */
-    int samples;         /* sweeps: edges of every vertex visited first */
+    _Atomic int failed;  /* a td_status from inside a kernel */
 
     void *values;        /* program_value */
     void *next_values;   /* where synchronous pulls write when the message is the value */
     void *messages, *next_messages; /* what neighbours read; `values` when the message is the value, or `snapshot` */
     void *snapshot;      /* the values before the iteration, if td_run_strict; or NULL */
-    uint64_t *active, *next_active; /* bitmaps */
-    uint32_t an_active;  /* any active vertex, for first-hit pulls */
-    uint64_t *done;      /* first-hit programs: vertices that have their value */
-    uint64_t *marked;    /* vertices that were notified */
-    uint32_t *queue, *next_queue; /* active vertices, when there are few */
-    _Atomic uint64_t next_count;
-    uint64_t queue_count;
-    uint32_t *high_degree_list;
-    _Atomic uint64_t high_degree_count;
-    uint64_t *high_degree_start; /* where the edges of each high-degree vertex begin in their concatenation */
-    uint32_t *left, *next_left; /* peeling: vertices that remain */
-    uint64_t left_count;
-    _Atomic uint64_t next_left_count;
-
-    td_cut *cuts;        /* pieces + 1 */
-    void *partials;      /* [pieces][2] program_accum: the sums of lists cut at a piece's begin and end */
-    uint64_t pieces, piece_edges, piece_room;
-
     uint32_t *parents;
-    uint64_t run_began;
-    bool has_limit;
-    uint32_t limit;      /* iterations */
+
+    td_cpu_setup setup;
+    td_cpu_view view;
+    td_cpu_part part;
+    td_cpu_frontier frontier;
+    td_unsettled unsettled;
+    td_cpu_high high;
+    td_cpu_pieces cut;
     td_share_out share;
-    bool stealing_given; /* the engine has set share.stealing itself */
     td_cpu_tally *tallies;
     td_barrier barrier;
-    int step;            /* of program_between */
-    uint32_t left_out;   /* sweeps: the label that may be skipped */
-    bool skipping;
-    bool collects_survivors;
-    td_survivors survivors;
-    bool from_above;     /* symmetric graphs: all lists are scanned, but an edge is visited from its higher end only */
-    struct td_buckets *buckets; /* one per worker */
-    td_bucket high_degree_entries; /* entries of high-degree vertices, whose edges the workers share */
-    uint64_t *entry_start;      /* [workers + 1]: where each worker's entries begin in the current bucket */
-    _Atomic uint64_t entry_next;
-    uint64_t bucket;
-    td_iteration round;  /* the current round, and its time and edges at the start */
-    uint64_t round_began, round_edges;
-    bool stop;
-    _Atomic int failed;  /* a td_status from inside a kernel */
-    uint64_t view_edges; /* of all lists */
-    bool bare;           /* the engine provides values and messages itself */
-    bool by_rounds;      /* the bucket kernel is not used */
+    td_cpu_progress progress;
+
+    td_cpu_peeling peel;
+    td_cpu_priority priority;
+    td_cpu_sweeping sweep;
     td_cpu_coop coop;
     struct td_cpu_paths *paths; /* kernels/cpu/path_job.h */
     td_cpu_bits *bits;   /* searches from many sources at once */
@@ -226,7 +277,7 @@ void td_cpu_bucket_round(td_cpu_job *job, uint64_t entries);
 
 static inline uint64_t td_cpu_words(const td_cpu_job *job) { return td_bitmap_words(job->graph->vertices); }
 
-static inline uint64_t td_cpu_view_edges(const td_cpu_job *job) { return job->view_edges; }
+static inline uint64_t td_cpu_view_edges(const td_cpu_job *job) { return job->view.edges; }
 
 /* The first vertex whose list begins at or after this edge. */
 static inline uint64_t td_first_list(const uint64_t *offsets, uint64_t vertices, uint64_t place)
@@ -243,14 +294,14 @@ static inline uint64_t td_first_list(const uint64_t *offsets, uint64_t vertices,
 /* The number of edges that a vertex pushes along. */
 static inline uint64_t td_cpu_push_degree(const td_cpu_job *job, uint32_t v)
 {
-    uint64_t degree = td_degree(&job->push[0], v);
-    return job->lists == 2 ? degree + td_degree(&job->push[1], v) : degree;
+    uint64_t degree = td_degree(&job->view.push[0], v);
+    return job->view.lists == 2 ? degree + td_degree(&job->view.push[1], v) : degree;
 }
 
 static inline uint64_t td_cpu_pull_degree(const td_cpu_job *job, uint32_t v)
 {
-    uint64_t degree = td_degree(&job->pull[0], v);
-    return job->lists == 2 ? degree + td_degree(&job->pull[1], v) : degree;
+    uint64_t degree = td_degree(&job->view.pull[0], v);
+    return job->view.lists == 2 ? degree + td_degree(&job->view.pull[1], v) : degree;
 }
 
 /* The concatenated lists of the high-degree vertices in pieces of equal length: a piece may

@@ -87,11 +87,12 @@ static void NAME(path_pushes)(td_cpu_job *job, int worker)
                 program_message message = NAME_WITH(path_read, KIND)(&s, &context, v, 0, &t), before = sent[v];
                 if (message == before) continue;
                 sent[v] = message;
-                for (int l = 0; l < job->lists; l++) {
+                for (int l = 0; l < job->view.lists; l++) {
                     td_path_state along = s;
-                    along.weights = job->push[l].weights;
-                    NAME_WITH(path_push_list, KIND)(&along, &context, v, job->push[l].targets, job->push[l].offsets[v],
-                                                    job->push[l].offsets[v + 1], 1, before, message, &t);
+                    along.weights = job->view.push[l].weights;
+                    NAME_WITH(path_push_list, KIND)(&along, &context, v, job->view.push[l].targets,
+                                                    job->view.push[l].offsets[v],
+                                                    job->view.push[l].offsets[v + 1], 1, before, message, &t);
                 }
             }
     job->paths->tallies[worker] = t;

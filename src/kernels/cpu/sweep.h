@@ -7,7 +7,7 @@ TD_INLINE void NAME(visit_list)(td_cpu_job *job, const td_adjacency *list, uint3
                                 bool mapped)
 {
     const void *weights = list->weights;
-    bool from_above = job->from_above;
+    bool from_above = job->sweep.from_above;
     (void)weights, (void)from_above;
     for (uint64_t e = begin; e < end; e++) {
         uint32_t v;
@@ -27,7 +27,7 @@ static inline void NAME(collect_list)(td_cpu_job *job, td_survivor_box *box, con
     const void *weights = list->weights;
     const program_value *values = job->values;
     const uint32_t *targets = list->targets, bits = job->context.edge_bits, mine = program_label(values, u);
-    uint64_t high = job->survivors.high;
+    uint64_t high = job->sweep.survivors.high;
     uint32_t above = job->graph->symmetric ? u : 0;
     bool every = !job->graph->symmetric;
     (void)weights;
@@ -61,17 +61,17 @@ TD_INLINE void NAME(sweep_lists)(td_cpu_job *job, int worker, td_survivor_box *b
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t u = begin * 64; u < end * 64 && u < job->graph->vertices; u++) {
 #if PROGRAM_SAMPLES
-            if (job->skipping && program_label(job->values, (uint32_t)u) == job->left_out) continue;
+            if (job->sweep.skipping && program_label(job->values, (uint32_t)u) == job->sweep.left_out) continue;
 #endif
-            if (td_cpu_push_degree(job, (uint32_t)u) >= job->high_degree) {
-                job->high_degree_list[job->high_degree_count++] = (uint32_t)u;
+            if (td_cpu_push_degree(job, (uint32_t)u) >= job->high.degree) {
+                job->high.list[job->high.count++] = (uint32_t)u;
                 continue;
             }
-            for (int l = 0; l < job->lists; l++) {
-                const td_adjacency *list = &job->push[l];
+            for (int l = 0; l < job->view.lists; l++) {
+                const td_adjacency *list = &job->view.push[l];
                 uint64_t first = list->offsets[u], last = list->offsets[u + 1];
-                if (l == 0 && job->skipping)
-                    first = first + (uint64_t)job->samples < last ? first + (uint64_t)job->samples : last;
+                if (l == 0 && job->sweep.skipping)
+                    first = first + (uint64_t)job->setup.samples < last ? first + (uint64_t)job->setup.samples : last;
                 NAME(sweep_list)(job, box, list, (uint32_t)u, first, last, mapped);
                 tally->edges += last - first;
             }
@@ -85,13 +85,13 @@ TD_INLINE void NAME(sweep_pieces)(td_cpu_job *job, int worker, td_survivor_box *
     uint64_t begin, end;
     td_high_degree_part part;
     while (td_share_out_take(&job->share, worker, &begin, &end)) {
-        td_high_degree_walk walk = td_high_degree_pieces_from(job->high_degree_start, job->high_degree_count, begin,
+        td_high_degree_walk walk = td_high_degree_pieces_from(job->high.start, job->high.count, begin,
                                                               end);
         while (td_high_degree_next(&walk, &part)) {
-            uint32_t u = job->high_degree_list[part.which];
+            uint32_t u = job->high.list[part.which];
             uint64_t base = 0;
-            for (int l = 0; l < job->lists; l++) {
-                const td_adjacency *list = &job->push[l];
+            for (int l = 0; l < job->view.lists; l++) {
+                const td_adjacency *list = &job->view.push[l];
                 uint64_t first = list->offsets[u], length = list->offsets[u + 1] - first;
                 uint64_t from = part.begin > base ? part.begin - base : 0, to = part.end > base ? part.end - base : 0;
                 to = to < length ? to : length;
@@ -110,14 +110,14 @@ static void NAME(sweep_high_degree)(td_cpu_job *job, int worker) { NAME(sweep_pi
 #if PROGRAM_LIGHT_FIRST
 static void NAME(collect)(td_cpu_job *job, int worker)
 {
-    td_survivor_box box = {.into = &job->survivors};
+    td_survivor_box box = {.into = &job->sweep.survivors};
     NAME(sweep_lists)(job, worker, &box, false);
     td_survivor_box_close(&box);
 }
 
 static void NAME(collect_high_degree)(td_cpu_job *job, int worker)
 {
-    td_survivor_box box = {.into = &job->survivors};
+    td_survivor_box box = {.into = &job->sweep.survivors};
     NAME(sweep_pieces)(job, worker, &box, false);
     td_survivor_box_close(&box);
 }
@@ -129,9 +129,9 @@ enum { NAME(FAR) = 32, NAME(NEAR) = 12 };
 
 TD_INLINE void NAME(sample_lists)(td_cpu_job *job, int worker, bool mapped)
 {
-    const uint64_t *offsets = job->push[0].offsets;
-    const uint32_t *targets = job->push[0].targets;
-    uint64_t begin, end, n = job->graph->vertices, edges = 0, place = (uint64_t)job->step;
+    const uint64_t *offsets = job->view.push[0].offsets;
+    const uint32_t *targets = job->view.push[0].targets;
+    uint64_t begin, end, n = job->graph->vertices, edges = 0, place = (uint64_t)job->sweep.step;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t u = begin * 64; u < end * 64 && u < n; u++) {
             if (u + NAME(FAR) < n) td_fetch(targets + offsets[u + NAME(FAR)] + place);
@@ -139,7 +139,7 @@ TD_INLINE void NAME(sample_lists)(td_cpu_job *job, int worker, bool mapped)
                 td_fetch((const program_value *)job->values + targets[offsets[u + NAME(NEAR)] + place]);
             uint64_t e = offsets[u] + place;
             if (e >= offsets[u + 1]) continue;
-            NAME(visit_list)(job, &job->push[0], (uint32_t)u, e, e + 1, mapped);
+            NAME(visit_list)(job, &job->view.push[0], (uint32_t)u, e, e + 1, mapped);
             edges++;
         }
     job->tallies[worker].edges += edges;

@@ -7,7 +7,7 @@ static void between(td_cpu_job *job, int worker)
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t v = begin * 64; v < end * 64 && v < n; v++) {
             if (v + AHEAD < n) td_fetch(&values[program_label(values, (uint32_t)v + AHEAD)]);
-            total += program_between(&job->context, values, (uint32_t)v, job->step);
+            total += program_between(&job->context, values, (uint32_t)v, job->sweep.step);
         }
     job->tallies[worker].total += total;
 }
@@ -39,7 +39,7 @@ static uint32_t visit_block(td_cpu_job *job, td_survivor *edges, uint32_t count)
 
 static void survivors(td_cpu_job *job, int worker)
 {
-    td_survivors *self = &job->survivors;
+    td_survivors *self = &job->sweep.survivors;
     uint64_t begin, end, edges = 0;
     while (td_share_out_take(&job->share, worker, &begin, &end))
         for (uint64_t block = begin; block < end; block++) {

@@ -175,8 +175,9 @@ TD_DEVICE uint64_t td_min_system(uint64_t *word, uint64_t value)
 #define TD_LOAD_SYSTEM(place) TD_PEEK(place) /* PTX: a volatile access is a relaxed one of scope sys */
 #define TD_STORE_SYSTEM(place, value) TD_POKE(place, value)
 
-/* Reads and writes of a value of 4 or 8 bytes, of any type, under concurrent access. */
-#define TD_PEEK(place) (*(const volatile __typeof__(*(place)) *)(place))
+/* Reads and writes of a value of 4 or 8 bytes, of any type, under concurrent access. A read yields a value, no lvalue
+ * (TD_LOAD of program.h). */
+#define TD_PEEK(place) ((__typeof__(*(place)))*(const volatile __typeof__(*(place)) *)(place))
 #define TD_POKE(place, value) (*(volatile __typeof__(*(place)) *)(place) = (value))
 
 template <typename type> TD_DEVICE bool td_swap_value(type *place, type old, type fresh)

@@ -50,7 +50,8 @@ TD_DEVICE void finish_whole(const td_gpu_state *state, const td_context *c, uint
 {
     program_value *values = (program_value *)state->values;
     program_value *next = (program_value *)(PROGRAM_SENDS_VALUE ? state->next_values : state->values);
-    program_value old = state->async ? TD_PEEK(&values[v]) : values[v], fresh = program_apply(c, v, old, sum);
+    /* other threads write it if async */
+    program_value old = TD_PEEK(&values[v]), fresh = program_apply(c, v, old, sum);
     if (state->async) TD_POKE(&next[v], fresh);
     else next[v] = fresh;
     uint32_t degree = 0;

@@ -115,15 +115,18 @@ td_status td_fail_weight(const td_piece *piece, const char *at, const td_edge_ch
         return td_fail_line(piece, at, "the weight %s is beyond 2^53, the largest integer that a 64-bit float holds; "
                             "with a decimal point it is rounded", word);
     if (weight->integer)
-        return td_fail_line(piece, at, "the weight %s is beyond 4294967295, the largest integer weight; "
-                            "with a decimal point it is kept as a float, and {weights} f64 allows 2^53", word);
+        return td_fail_line(piece, at, chunk->chosen
+                                           ? "the weight %s is beyond 4294967295, the largest integer weight; with a decimal "
+                                             "point it is a float"
+                                           : "the weight %s is beyond 4294967295, the largest integer weight; with a decimal "
+                                             "point it is kept as a float, and {weights} f64 allows 2^53", word);
     td_status status =
         fabs(weight->value) < 1
             ? td_fail_line(piece, at, "the weight %s is below the range of a %s, and would become 0", word,
                            wide ? "64-bit float, 4.9e-324" : "float, 1.4e-45")
             : td_fail_line(piece, at, "the weight %s is beyond the range of a %s", word,
                            wide ? "64-bit float, 1.8e308" : "float, 3.4e38");
-    bool kept = !wide && weight->value != 0 && isfinite(weight->value);
+    bool kept = !wide && !chunk->chosen && weight->value != 0 && isfinite(weight->value);
     return kept ? td_fail_add(status, "; {weights} f64 keeps it") : status;
 }
 
