@@ -185,13 +185,19 @@ static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
     return TD_OK;
 }
 
-/* Buckets of distance are as wide as the weights ask for (gpu/rounds.c). */
+bool td_paths_has_buckets(const td_paths_job *self)
+{
+    bool given = self->options->settings != NULL && td_settings_given(self->options->settings, "paths.near");
+    if (self->cpu.kernels->schedule != TD_SCHEDULE_PRIORITY || self->steps.state.plain) return false;
+    return self->set.near && (given || !td_gpu_is_named(self->options->devices));
+}
+
+/* Buckets of distance are as wide as those of delta-stepping on the same device. */
 static void set_buckets(td_paths_job *self)
 {
-    const td_cpu_kernels *k = self->cpu.kernels;
-    bool given = self->options->settings != NULL && td_settings_given(self->options->settings, "paths.near");
-    if (k->schedule != TD_SCHEDULE_PRIORITY || !self->set.near || (self->gpu != NULL && !given)) return;
-    self->steps.state.one_over_delta = 1 / td_gpu_delta(self->cpu.graph, 0);
+    if (!td_paths_has_buckets(self)) return;
+    double cores = td_cpu_delta(self->cpu.graph);
+    self->steps.state.one_over_delta = 1 / (self->gpu != NULL ? td_gpu_delta(self->cpu.graph, 0) : cores);
 }
 
 /* What the group may leave of the tolerance. Of a sum: its part, and what the groups before did not use; but as much as

@@ -144,6 +144,9 @@ void td_path_tally_add(td_path_tally *sum, const td_path_tally *more, int measur
 td_status td_paths_dispatch(td_paths_job *self);
 td_status td_paths_plain(td_paths_job *self);
 
+/* Whether vertices beyond a bound of distance wait (`near`). */
+bool td_paths_has_buckets(const td_paths_job *self);
+
 /* Sends along the marked paths without applying anything: sums are those of the values then. */
 td_status td_paths_send_all(td_paths_job *self);
 
