@@ -10,7 +10,7 @@
 
 /* Wide buckets on sparse graphs, where a bucket has little work and rounds dominate; narrow ones on dense graphs, where
  * superfluous relaxations dominate (docs/lab/cpu.md). */
-static double choose_delta(const td_graph *graph)
+double td_cpu_delta(const td_graph *graph)
 {
     double heaviest = graph->weights == TD_WEIGHT_NONE ? 1 : graph->weight_max;
     double degree = fmax(1, graph->vertices == 0 ? 1 : (double)graph->edges / graph->vertices);
@@ -97,7 +97,7 @@ td_status td_cpu_declare_buckets(td_cpu_job *job, td_cpu_memory *memory)
 td_status td_cpu_bucket(td_cpu_job *job)
 {
     td_cpu_tally sum;
-    if (job->setup.delta == 0) job->setup.delta = choose_delta(job->graph);
+    if (job->setup.delta == 0) job->setup.delta = td_cpu_delta(job->graph);
     double farthest = job->graph->weight_max * job->graph->vertices;
     job->setup.delta = 1 / fmax(job->setup.delta, farthest * 0x1p-60); /* bucket numbers must fit in 64 bits */
     td_barrier_init(&job->barrier, job->workers);

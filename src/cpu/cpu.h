@@ -109,6 +109,7 @@ td_status td_cpu_end_sweep(td_cpu_job *job, td_row *row, uint64_t began, bool la
 td_status td_cpu_rounds(td_cpu_job *job);
 td_status td_cpu_peel(td_cpu_job *job);
 td_status td_cpu_bucket(td_cpu_job *job);
+double td_cpu_delta(const td_graph *graph); /* the width of a bucket of delta-stepping, from the weights */
 td_status td_cpu_sweep(td_cpu_job *job);
 td_status td_cpu_collect_edges(td_cpu_job *job); /* of a forest, in one iteration */
 

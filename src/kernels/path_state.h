@@ -32,7 +32,7 @@ typedef struct td_path_tally {
     uint64_t counted;    /* words of histograms read (core numbers) */
     uint64_t scanned;    /* vertices scanned for their residual */
     uint64_t wanting;    /* of them those above the threshold */
-    double residual;     /* their changes, summed or the largest (PROGRAM_MEASURE) */
+    double residual;     /* their changes, summed or the largest (PROGRAM_MEASURE); distances: td_path_nearness, the largest */
     double magnitude, moved, value, fresh; /* of scanned vertices: sums of the changes, of the changes with their signs, of
                             * the values, and of the values that they want */
     double share, offset, answer; /* linear programs: program_share, program_offset, and program_answer to a share of 1 */
@@ -47,15 +47,33 @@ typedef struct td_path_tally {
     uint64_t runs;       /* of them, those whose path has its mark in another word than that of the message before */
     uint64_t early;      /* GPUs: partitions walked before their turn */
     uint64_t far;        /* several GPUs: partitions walked by another GPU than theirs */
-    uint64_t pad[1];
+    uint64_t reach;      /* scanned vertices above the threshold: entries of `places` that they have */
     double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
 } td_path_tally;
+
+/* The bucket of a distance as a number of which the largest is the nearest: 0 is none. Exact: numbers below 2^53 are. */
+#define TD_PATH_FARTHEST 0x1p53
+TD_INLINE double td_path_nearness(uint64_t bucket)
+{
+    return bucket < (uint64_t)TD_PATH_FARTHEST ? TD_PATH_FARTHEST - (double)bucket : 1;
+}
+
+/* A bound rises to the nearest vertex that waits. Buckets become twice as wide where one took fewer updates than this part
+ * of the vertices: a scan of all of them takes longer than superfluous updates. */
+#define TD_PATH_FEW 0.125
+TD_INLINE void td_path_raise(double nearness, double updates, double vertices, double *one_over_delta, uint64_t *bound)
+{
+    *bound = (uint64_t)(TD_PATH_FARTHEST - nearness);
+    if (updates >= TD_PATH_FEW * vertices) return;
+    *one_over_delta /= 2;
+    *bound /= 2;
+}
 
 /* The fields that add up. */
 #define TD_PATH_COUNTS(X)                                                                                       \
     X(updates) X(reads) X(edges) X(paths) X(loaded) X(marks) X(notices) X(counted) X(scanned) X(wanting) X(listed) X(ranked) \
     X(deposits) X(proxied) X(stolen) X(lane_slots) X(late) X(messages) X(runs) \
-    X(early) X(far)
+    X(early) X(far) X(reach)
 #define TD_PATH_SUMS(X) X(magnitude) X(moved) X(value) X(fresh) X(share) X(offset) X(answer)
 
 typedef struct td_path_state {
@@ -81,10 +99,13 @@ typedef struct td_path_state {
     uint32_t *rounds;                   /* the last round that applied a vertex: once a round is enough; 0: not kept */
     uint32_t round;
     double least;                       /* a change up to it waits for further deposits */
+    double one_over_delta;              /* distances (PROGRAM_HAS_PRIORITY): of the width of a bucket; 0: there are none, */
+    uint64_t bound;                     /* or the last one whose vertices are applied */
     double scale;                       /* by which rescales multiply values */
     const uint32_t *hubs;               /* GPUs: bitmap of the vertices that have proxies; 0: none */
     uint32_t *late, *late_count;        /* GPUs: vertices of TD_PATH_LATE edges and more that changed; 0: none has as many */
     uint32_t late_room;
+    const uint32_t *opens;              /* GPUs: bitmap of the paths that may be the homes of their first vertices; 0: any */
     const uint32_t *home_partition;     /* GPUs, coarse marks: of a vertex, the partition of its home path */
     /* Several GPUs: bitmaps of vertices. A vertex has one master, on the GPU of its home path; deposits on another GPU,
      * where it is foreign, wait in `sums` there until they are sent. 0: one GPU has all masters. */
@@ -108,6 +129,8 @@ typedef struct td_path_span {
     uint32_t *next;               /* the next partition that a free warp takes; 0: warps take turns */
     const uint32_t *early;        /* partitions of later groups that are walked behind them, */
     uint32_t early_count;         /* because there are more warps than partitions */
+    uint8_t dense;                /* warps that walk together (gpu/path_warp.h): all paths are walked, and none is marked */
+    uint8_t pack;                 /* likewise: a free lane takes the next path */
 } td_path_span;
 
 /* Rounds inside a launch (kernels/gpu/path_rounds.h). A range: consecutive groups that are processed together. */
@@ -116,6 +139,7 @@ typedef struct td_path_range {
     uint32_t first_partition, partitions;
     uint32_t first_member, members; /* vertices that it applies */
     uint32_t openers;             /* of them, the first that no path of the range enters; applied before its walks */
+    uint64_t edges;
     uint8_t cyclic, ranked, opens;
 } td_path_range;
 
@@ -134,6 +158,10 @@ typedef struct td_path_loop {
     uint32_t range;               /* to continue with */
     uint32_t round;               /* td_path_state.round */
     uint32_t within;              /* whether the range has been walked */
+    uint32_t dense;               /* rounds that walked all paths */
+    uint32_t raised;              /* how often the bound of distances has risen */
+    double one_over_delta;        /* td_path_state */
+    uint64_t bound;
     double least;                 /* the threshold that paths are marked by */
     td_path_tally total;          /* counts of all slots but the last */
     td_path_slot slot[TD_PATH_RING];

@@ -25,7 +25,8 @@ PATH_FN void PATH_NAME(mark)(const td_path_state *s, uint32_t bit, td_path_tally
 {
     uint32_t mask = UINT32_C(1) << (bit & 31u);
     if ((PATH_PEEK(&s->marks[bit / 32]) & mask) != 0) return;
-    if ((PATH_OR(&s->marks[bit / 32], mask) & mask) == 0) t->marks++;
+    (void)PATH_OR(&s->marks[bit / 32], mask); /* a GPU does not wait for an atomic whose result is not used */
+    t->marks++;
 }
 
 /* Several GPUs. */
@@ -118,10 +119,13 @@ PATH_FN program_value PATH_NAME(fresh)(const td_path_state *s, const td_context 
 PATH_FN bool PATH_NAME(wants)(const td_path_state *s, const td_context *c, program_value fresh, program_value old)
 {
     (void)s, (void)c;
-#if PROGRAM_MEASURE == TD_MEASURE_NONE
-    return fresh < old;
-#else
+#if PROGRAM_MEASURE != TD_MEASURE_NONE
     return program_change(c, fresh, old) > s->least;
+#else
+#if PROGRAM_HAS_PRIORITY
+    if (s->one_over_delta > 0 && program_priority(c, fresh, s->one_over_delta) > s->bound) return false;
+#endif
+    return fresh < old;
 #endif
 }
 
@@ -134,21 +138,28 @@ PATH_FN program_message PATH_NAME(message_at)(const td_path_state *s, uint32_t v
 #endif
 }
 
-/* Applies all deposits at once, if they are worth it. */
-PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t walked,
-                               td_path_tally *t)
+/* Applies all deposits at once, if they are worth it; true: the vertex has a new value, and its paths are to be marked
+ * behind a fence. */
+PATH_FN bool PATH_NAME(renew)(const td_path_state *s, const td_context *c, uint32_t v, td_path_tally *t)
 {
     program_value *values = (program_value *)s->values;
-    if (s->rounds != 0 && PATH_PEEK(&s->rounds[v]) == s->round) return;
+    if (s->rounds != 0 && PATH_PEEK(&s->rounds[v]) == s->round) return false;
     PATH_COLLECT(s, c, v, t);
     program_value old = PATH_PEEK(&values[v]), fresh = PATH_NAME(fresh)(s, c, v, old, t);
-    if (!PATH_NAME(wants)(s, c, fresh, old) || !PATH_SWAP(&values[v], old, fresh)) return;
+    if (!PATH_NAME(wants)(s, c, fresh, old) || !PATH_SWAP(&values[v], old, fresh)) return false;
     t->updates++;
     if (s->rounds != 0) PATH_POKE(&s->rounds[v], s->round);
 #if !PROGRAM_SENDS_VALUE
     uint32_t degree = (uint32_t)(s->out_offsets[v + 1] - s->out_offsets[v]);
     PATH_POKE(&((program_message *)s->messages)[v], program_send(c, fresh, degree));
 #endif
+    return true;
+}
+
+PATH_FN void PATH_NAME(settle)(const td_path_state *s, const td_context *c, uint32_t v, uint32_t walked,
+                               td_path_tally *t)
+{
+    if (!PATH_NAME(renew)(s, c, v, t)) return;
     PATH_FENCE();
     PATH_NAME(notify)(s, v, walked, t);
 }
@@ -178,41 +189,58 @@ PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uin
     if (ends && to < PATH_PEEK(&((program_value *)s->values)[w])) PATH_NAME(trigger)(s, w, t);
 }
 #elif PROGRAM_SUM == TD_SUM_MIN
-PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought, bool ends,
-                                td_path_tally *t)
+/* Deposits at a master; true: the vertex is to be triggered, if it `ends` a path. */
+PATH_FN bool PATH_NAME(put)(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought, bool ends,
+                            td_path_tally *t)
 {
     (void)c;
     t->deposits++;
     PATH_LOWER(&((program_accum *)s->sums)[w], brought);
-    if (ends && !PATH_NAME(is_owed)(s, w)) PATH_NAME(trigger)(s, w, t);
+    return ends && !PATH_NAME(is_owed)(s, w); /* also beyond the bound: a group of a later layer may have none */
 }
 
-PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
-                                program_message before, program_message message, bool ends, td_path_tally *t)
+/* What an edge brings that is worth a deposit. */
+PATH_FN bool PATH_NAME(brings)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
+                               program_message before, program_message message, program_accum *brought)
 {
     (void)before, (void)e;
-    program_accum brought = PATH_GATHER(s, c, message, e);
-    if (brought >= PATH_PEEK(&((program_value *)s->values)[w])) return;
-    if (PATH_NAME(is_foreign)(s, w) && brought >= PATH_PEEK(&((program_accum *)s->sums)[w])) return; /* sent before */
-    if (!ends || !PATH_PROXY(s, c, w, brought, t)) PATH_NAME(receive)(s, c, w, brought, ends, t);
+    *brought = PATH_GATHER(s, c, message, e);
+    if (*brought >= PATH_PEEK(&((program_value *)s->values)[w])) return false;
+    return !PATH_NAME(is_foreign)(s, w) || *brought < PATH_PEEK(&((program_accum *)s->sums)[w]); /* or sent before */
 }
 #else
-PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum change, bool ends,
-                                td_path_tally *t)
+PATH_FN bool PATH_NAME(put)(const td_path_state *s, const td_context *c, uint32_t w, program_accum change, bool ends,
+                            td_path_tally *t)
 {
     t->deposits++;
     program_accum sum = PATH_ADD(&((program_accum *)s->sums)[w], change) + change;
-    if (!ends || PATH_NAME(is_owed)(s, w)) return;
+    if (!ends || PATH_NAME(is_owed)(s, w)) return false;
     program_value old = PATH_PEEK(&((program_value *)s->values)[w]);
-    if (PATH_NAME(wants)(s, c, PATH_NAME(apply)(c, w, old, sum), old)) PATH_NAME(trigger)(s, w, t);
+    return PATH_NAME(wants)(s, c, PATH_NAME(apply)(c, w, old, sum), old);
+}
+
+PATH_FN bool PATH_NAME(brings)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
+                               program_message before, program_message message, program_accum *change)
+{
+    (void)s, (void)w, (void)e;
+    *change = PATH_GATHER(s, c, message, e) - PATH_GATHER(s, c, before, e);
+    return true;
+}
+#endif
+
+#if !PROGRAM_PEELS
+PATH_FN void PATH_NAME(receive)(const td_path_state *s, const td_context *c, uint32_t w, program_accum brought, bool ends,
+                                td_path_tally *t)
+{
+    if (PATH_NAME(put)(s, c, w, brought, ends, t)) PATH_NAME(trigger)(s, w, t);
 }
 
 PATH_FN void PATH_NAME(deposit)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                 program_message before, program_message message, bool ends, td_path_tally *t)
 {
-    (void)e;
-    program_accum change = PATH_GATHER(s, c, message, e) - PATH_GATHER(s, c, before, e);
-    if (!ends || !PATH_PROXY(s, c, w, change, t)) PATH_NAME(receive)(s, c, w, change, ends, t);
+    program_accum brought;
+    if (!PATH_NAME(brings)(s, c, w, e, before, message, &brought)) return;
+    if (!ends || !PATH_PROXY(s, c, w, brought, t)) PATH_NAME(receive)(s, c, w, brought, ends, t);
 }
 #endif
 
@@ -313,9 +341,13 @@ PATH_FN void PATH_NAME(scan)(const td_path_state *s, const td_context *c, uint32
     PATH_LEVEL(t, PATH_NAME(level)(change), change);
     if (PROGRAM_MEASURE == TD_MEASURE_SUM) t->residual += change;
     else t->residual = td_larger_change(t->residual, change);
+#elif PROGRAM_HAS_PRIORITY
+    if (s->one_over_delta > 0 && fresh < old)
+        t->residual = td_larger_change(t->residual, td_path_nearness(program_priority(c, fresh, s->one_over_delta)));
 #endif
     if (!PATH_NAME(wants)(s, c, fresh, old)) return;
     t->wanting++;
+    t->reach += s->place_offsets[v + 1] - s->place_offsets[v];
     PATH_NAME(trigger)(s, v, t);
 }
 

@@ -14,6 +14,8 @@ static const char *const paths_settings[] = {
 /* Of GPUs, beside these. */
 static const char *const paths_gpu_settings[] = {
     "", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.loop=off", "paths.proxy=2 paths.pack=off",
+    "paths.walk=warp", "paths.walk=warp paths.dense=0 paths.proxy=2", "paths.walk=warp paths.pack=off paths.dense=1",
+    "paths.walk=warp paths.loop=off paths.proxy=0",
     "paths.loop=off paths.proxy=2", "paths.streams=2 paths.batch_edges=40",
     "paths.streams=3 paths.batch_edges=100 paths.prefetch=off paths.proxy=1",
     "paths.streams=4 paths.batch_edges=64 paths.evict=oldest paths.steal=off",
@@ -59,7 +61,7 @@ static inline td_run *paths_run_gpu_way(void *context, subject *about, int numbe
 static const char *const paths_several_settings[] = {
     "", "paths.rounds=1", "paths.affinity=off", "paths.sort=off paths.rounds=16", "paths.loop=off",
     "paths.exchange=copies", "paths.early=on", "paths.streams=2 paths.batch_edges=64", "paths.steal=off paths.proxy=1",
-    "paths.loop=off paths.early=on", "paths.early=off",
+    "paths.loop=off paths.early=on", "paths.early=off", "paths.walk=warp", "paths.walk=warp paths.loop=off",
 };
 enum {
     PATHS_SEVERAL_SETTINGS = sizeof paths_several_settings / sizeof *paths_several_settings,

@@ -13,10 +13,10 @@ static int way_stride(const row *of, const td_graph *graph, test_weights kind)
     bool slow = circuit || strcmp(of->program, "pagerank") == 0;
     test_weights awkward = of->weights & KIND(TEST_TIES) ? TEST_TIES : (test_weights)__builtin_ctz(of->weights);
     if (graph->vertices > (circuit ? VERY_TINY : slow ? 300 : MANY)) return 0;
-    if (getenv("TANDEM_TEST_ALL") != NULL) return circuit ? 101 : 13;
+    if (getenv("TANDEM_TEST_ALL") != NULL) return circuit ? 101 : 17;
     if (kind != awkward && graph->vertices > TINY) return 0;
     if (slow || kind != awkward) return PATHS_GPU_WAYS; /* one of them */
-    return graph->vertices <= TINY ? 151 : graph->vertices <= 600 ? 211 : PATHS_GPU_WAYS;
+    return graph->vertices <= TINY ? 211 : graph->vertices <= 600 ? 307 : PATHS_GPU_WAYS;
 }
 
 static void check(const char *program)
@@ -150,6 +150,83 @@ TEST(packed_lanes_waste_less)
     td_run_destroy(on);
     td_run_destroy(off);
     td_graph_destroy(graph);
+}
+
+/* Lanes that bring something for one vertex are neighbours: one of them deposits the sum. */
+TEST(lanes_of_a_warp_deposit_together)
+{
+    td_graph *graph = web(700);
+    td_run *warp = run_on("pagerank", graph, "paths.walk=warp paths.proxy=0 paths.dense=1"),
+           *lanes = run_on("pagerank", graph, "paths.proxy=0");
+    double of_warp = (double)counted(warp, "deposits") / (double)counted(warp, "edges_sent");
+    double of_lanes = (double)counted(lanes, "deposits") / (double)counted(lanes, "edges_sent");
+    printf("     deposits for every edge sent: %.3f, lane by lane %.3f\n", of_warp, of_lanes);
+    CHECK(of_warp < 0.6 * of_lanes);
+    td_run_destroy(warp);
+    td_run_destroy(lanes);
+    td_graph_destroy(graph);
+}
+
+/* A round in which many vertices change walks all paths, and marks none. */
+TEST(dense_rounds_mark_nothing)
+{
+    td_graph *graph = web(700);
+    td_run *dense = run_on("pagerank", graph, "paths.walk=warp paths.dense=0.05"),
+           *sparse = run_on("pagerank", graph, "paths.walk=warp paths.dense=1");
+    printf("     %" PRIu64 " of %" PRIu64 " rounds, notices %" PRIu64 " and %" PRIu64 "\n", counted(dense, "rounds_dense"),
+           counted(dense, "rounds"), counted(dense, "notices"), counted(sparse, "notices"));
+    CHECK(counted(dense, "rounds_dense") > 0);
+    CHECK_EQ(counted(sparse, "rounds_dense"), 0);
+    CHECK(counted(dense, "notices") < counted(sparse, "notices"));
+    td_run_destroy(dense);
+    td_run_destroy(sparse);
+    td_graph_destroy(graph);
+}
+
+TEST(lanes_that_take_paths_as_they_come_waste_less)
+{
+    td_graph *graph = named("grid 30x40");
+    td_run *on = run_on("pagerank", graph, "paths.walk=warp paths.variant=w"),
+           *off = run_on("pagerank", graph, "paths.walk=warp paths.variant=w paths.pack=off");
+    double used = (double)counted(on, "edges_loaded") / (double)counted(on, "lane_slots");
+    double unpacked = (double)counted(off, "edges_loaded") / (double)counted(off, "lane_slots");
+    printf("     lanes in use: %.3f, unpacked %.3f\n", used, unpacked);
+    CHECK(used > unpacked);
+    td_run_destroy(on);
+    td_run_destroy(off);
+    td_graph_destroy(graph);
+}
+
+TEST(near_vertices_first_saves_updates_of_distances)
+{
+    td_gen_spec spec = {.kind = "web", .vertices = 700, .degree = 8, .seed = 1, .rewire = -1};
+    td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 100, .weight_seed = 1};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    for (int loop = 0; loop < 2; loop++) {
+        td_run *near = run_on("sssp", graph, loop ? "paths.near=on" : "paths.near=on paths.loop=off"),
+               *all = run_on("sssp", graph, "");
+        CHECK(counted(near, "updates") < counted(all, "updates"));
+        CHECK(counted(near, "bounds_raised") > 0);
+        CHECK_EQ(counted(all, "bounds_raised"), 0); /* off by default */
+        CHECK_EQ(memcmp(near->values, all->values, graph->vertices * sizeof(uint32_t)), 0);
+        td_run_destroy(near);
+        td_run_destroy(all);
+    }
+    td_graph_destroy(graph);
+}
+
+/* Layers that leave most of a GPU idle are left out, where paths depend on themselves. */
+TEST(layers_too_small_for_a_gpu_are_left_out)
+{
+    td_graph *graph = web(700), *dag = named("dag");
+    CHECK_EQ(count_on("pagerank", graph, "", "layers"), 1);
+    CHECK(count_on("pagerank", graph, "paths.layers=on", "layers") > 1);
+    CHECK(count_on("pagerank", graph, "paths.early=on", "layers") > 1);
+    CHECK(count_on("sssp", graph, "", "layers") > 1);
+    CHECK(count_on("pagerank", dag, "paths.acyclic=on", "layers") > 1);
+    td_graph_destroy(graph);
+    td_graph_destroy(dag);
 }
 
 TEST(free_warps_take_the_next_partition)

@@ -216,6 +216,64 @@ TEST(priority_and_balance_save_updates)
     td_pool_destroy(pool);
 }
 
+static td_graph *weighted_web(uint32_t vertices, td_pool *pool)
+{
+    td_gen_spec spec = {.kind = "web", .vertices = vertices, .degree = 8, .seed = 1, .rewire = -1};
+    td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 100, .weight_seed = 1};
+    td_graph *graph = NULL;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, pool));
+    return graph;
+}
+
+/* Vertices beyond the bound of distance wait: fewer are updated twice. */
+TEST(near_vertices_first_saves_updates_of_distances)
+{
+    td_pool *pool = pool_of(1);
+    td_graph *graph = weighted_web(3000, pool);
+    td_run *near = run_on("sssp", graph, pool, ""), *all = run_on("sssp", graph, pool, "paths.near=off");
+    printf("     updates: %" PRIu64 ", near=off %" PRIu64 "; edges %" PRIu64 ", %" PRIu64 "; %" PRIu64 " bounds\n",
+           counted(near, "updates"), counted(all, "updates"), counted(near, "edges_loaded"),
+           counted(all, "edges_loaded"), counted(near, "bounds_raised"));
+    CHECK(counted(near, "updates") < counted(all, "updates"));
+    CHECK(counted(near, "edges_loaded") < counted(all, "edges_loaded"));
+    CHECK(counted(near, "bounds_raised") > 0);
+    CHECK_EQ(counted(all, "bounds_raised"), 0);
+    CHECK_EQ(count_on("bfs", graph, pool, "", "bounds_raised"), 0); /* levels have no buckets */
+    td_run_destroy(near);
+    td_run_destroy(all);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
+/* Every edge of these graphs is a path, or nearly: nothing travels further than in the variant without paths. */
+TEST(on_graphs_of_diameter_one_paths_behave_like_vertices)
+{
+    static const char *const graphs[] = {"complete 20", "directed star"};
+    td_pool *pool = pool_of(1);
+    for (int g = 0; g < 2; g++) {
+        td_graph *graph = named(graphs[g], TEST_UNWEIGHTED, pool);
+        CHECK_EQ(count_on("bfs", graph, pool, "", "updates"), count_on("bfs", graph, pool, "paths.variant=t", "updates"));
+        td_graph_destroy(graph);
+    }
+    td_pool_destroy(pool);
+}
+
+TEST(a_cycle_is_one_path_walked_twice)
+{
+    enum { LENGTH = 40 };
+    uint32_t ends[LENGTH][2];
+    for (uint32_t i = 0; i < LENGTH; i++) ends[i][0] = i, ends[i][1] = (i + 1) % LENGTH;
+    td_pool *pool = pool_of(1);
+    td_graph *graph = test_graph_of(LENGTH, (const uint32_t(*)[2])ends, NULL, LENGTH, false);
+    td_run *run = run_on("bfs", graph, pool, "");
+    CHECK_EQ(counted(run, "paths"), 1);
+    CHECK(counted(run, "rounds") <= 2);
+    CHECK_EQ(((const uint32_t *)run->values)[LENGTH - 1], LENGTH - 1);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+    td_pool_destroy(pool);
+}
+
 /* The counters of one worker are the same in every run. */
 TEST(one_worker_counts_the_same_every_time)
 {
@@ -302,6 +360,9 @@ TEST(settings_without_effect_are_refused)
     refuse("pagerank", (td_run_options){0}, "paths.pack=off", "paths.pack is about the threads of a GPU");
     refuse("pagerank", (td_run_options){0}, "paths.proxy=0", "paths.proxy is about the threads of a GPU");
     refuse("pagerank", (td_run_options){0}, "paths.steal=off", "paths.steal is about the threads of a GPU");
+    refuse("pagerank", (td_run_options){0}, "paths.walk=warp", "paths.walk is about the threads of a GPU");
+    refuse_setting("paths", "sssp", "paths.near=off paths.variant=w", "near");
+    refuse_setting("paths", "pagerank", "paths.dense=0.5", "paths.walk=warp");
 }
 
 TEST(both_ways_along_edges_layers_have_no_effect_and_the_plan_says_so)

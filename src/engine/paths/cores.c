@@ -32,7 +32,7 @@ void td_path_tally_add(td_path_tally *sum, const td_path_tally *more, int measur
     TD_PATH_COUNTS(ADD)
     TD_PATH_SUMS(ADD)
 #undef ADD
-    if (measure == TD_MEASURE_MAX) sum->residual = td_larger_change(sum->residual, more->residual);
+    if (measure != TD_MEASURE_SUM) sum->residual = td_larger_change(sum->residual, more->residual);
     else sum->residual += more->residual;
     for (int l = 0; l < TD_PATH_LEVELS; l++) sum->levels[l] += more->levels[l];
 }

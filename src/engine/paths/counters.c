@@ -39,6 +39,7 @@ static void count_gpu(td_paths_job *self)
     td_run_count(run, "lane_slots", t->lane_slots);
     td_run_count(run, "late_vertices", t->late);
     td_run_count(run, "partitions_early", t->early);
+    td_run_count(run, "rounds_dense", self->dense_rounds);
     if (self->several != NULL) td_paths_several_count(self);
     td_paths_batches all = {0};
     for (int i = 0; i < (self->several != NULL ? self->several->count : 1); i++) {
@@ -76,6 +77,7 @@ void td_paths_count(td_paths_job *self)
     td_run_count(run, "partitions_sorted", self->sorted);
     td_run_count(run, "balances", self->balanced);
     td_run_count(run, "groups_processed", self->groups_walked);
+    td_run_count(run, "bounds_raised", self->raised);
     if (self->gpu != NULL) count_gpu(self);
     td_run_count(run, "layers", self->one_group ? 1 : self->paths.layers);
     td_run_count(run, "paths", self->paths.paths);

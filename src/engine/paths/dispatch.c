@@ -14,6 +14,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "gpu/rounds.h"
 #include "run/convergence.h"
 
 #include <math.h>
@@ -146,20 +147,57 @@ td_status td_paths_send_all(td_paths_job *self)
     return TD_OK;
 }
 
-/* Programs of whole numbers: until nothing changes. */
+/* Until nothing changes, or, with a bound of distances, the vertices that want a change are beyond it. */
+static td_status settle_near(td_paths_job *self, const td_paths_group *group, uint32_t *rounds, td_path_tally *found)
+{
+    uint32_t walked;
+    for (*found = (td_path_tally){0};;) {
+        TD_CHECK(walk(self, group, 0, &walked));
+        *rounds += walked > 0;
+        if (walked > 0) continue;
+        if (!group->cyclic || *rounds == 0) return TD_OK;
+        TD_CHECK(scan(self, group, 0, found));
+        if (found->wanting == 0) return TD_OK;
+    }
+}
+
+/* Programs of whole numbers. Near-far, as in delta-stepping: a vertex beyond the bound waits, because it may come nearer,
+ * and the bound rises when none is left up to it. */
 static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
 {
-    uint32_t walked, rounds = 0;
+    td_path_state *s = &self->steps.state;
     td_path_tally found;
+    uint32_t rounds = 0;
+    double kept = s->one_over_delta;
     if (td_paths_loops(self)) return td_paths_run_still(self, group, 0, TD_PATH_SETTLED, &found);
-    for (;;) {
-        TD_CHECK(walk(self, group, 0, &walked));
-        rounds += walked > 0;
-        if (walked > 0) continue;
-        if (!group->cyclic || rounds == 0) return TD_OK;
+    for (bool more = true; more;) {
+        uint64_t before = self->sum.updates;
+        if (!group->cyclic) s->one_over_delta = 0;
+        TD_CHECK(settle_near(self, group, &rounds, &found));
+        more = s->one_over_delta > 0 && found.residual > 0;
+        if (!group->cyclic) s->one_over_delta = kept;
+        if (!more) break;
+        td_path_raise(found.residual, (double)(self->sum.updates - before), (double)group->member_count,
+                      &s->one_over_delta, &s->bound);
+        self->raised++;
         TD_CHECK(scan(self, group, 0, &found));
-        if (found.wanting == 0) return TD_OK;
     }
+    return TD_OK;
+}
+
+bool td_paths_has_buckets(const td_paths_job *self)
+{
+    bool given = self->options->settings != NULL && td_settings_given(self->options->settings, "paths.near");
+    if (self->cpu.kernels->schedule != TD_SCHEDULE_PRIORITY || self->steps.state.plain) return false;
+    return self->set.near && (given || !td_gpu_is_named(self->options->devices));
+}
+
+/* Buckets of distance are as wide as those of delta-stepping on the same device. */
+static void set_buckets(td_paths_job *self)
+{
+    if (!td_paths_has_buckets(self)) return;
+    double cores = td_cpu_delta(self->cpu.graph);
+    self->steps.state.one_over_delta = 1 / (self->gpu != NULL ? td_gpu_delta(self->cpu.graph, 0) : cores);
 }
 
 /* What the group may leave of the tolerance. Of a sum: its part, and what the groups before did not use; but as much as
@@ -393,6 +431,7 @@ static td_status pass(td_paths_job *self)
 td_status td_paths_dispatch(td_paths_job *self)
 {
     bool converged = false;
+    set_buckets(self);
     self->tolerance = self->run->tolerance * TD_PATHS_FIRST;
     if (self->cpu.kernels->measure == TD_MEASURE_MAX) self->tolerance = self->run->tolerance * TD_PATHS_LARGEST;
     for (uint32_t i = 0; i < MOST_PASSES && !converged; i++) {

@@ -50,8 +50,7 @@ bool td_paths_goes_ahead(const td_paths_job *self)
 
 uint32_t td_paths_early_room(const td_device *device)
 {
-    enum { RESIDENT_WARPS = 64 }; /* of a multiprocessor, at most */
-    return (uint32_t)device->properties.multiprocessors * RESIDENT_WARPS;
+    return (uint32_t)device->properties.multiprocessors * TD_PATHS_RESIDENT_WARPS;
 }
 
 td_status td_paths_start_early(const td_paths_job *self, td_paths_job *part, const td_paths_group *group)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "gpu/bytes.h"
+#include "programs/gpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@ typedef struct paths_layout {
     td_paths_index index;
     td_paths_share share;        /* of several GPUs */
     bool made, prepared, shared;
+    bool layers;                 /* whether groups are processed layer by layer */
     char key[TD_PATHS_KEY + 16], share_key[16]; /* what they were made for */
 } paths_layout;
 
@@ -56,11 +58,35 @@ static td_status open_layout(void *state, td_device *device)
 
 static const td_gpu_layout_kind layout_kind = {"paths", sizeof(paths_layout), open_layout, release_layout, .many = true};
 
+static bool is_given(const td_paths_job *self, const char *key)
+{
+    return self->options->settings != NULL && td_settings_given(self->options->settings, key);
+}
+
+/* Whether the decomposition decides if there are layers: of one GPU, for programs of real numbers. */
+static bool chooses_layers(const td_paths_job *self)
+{
+    bool given = is_given(self, "paths.layers") || is_given(self, "paths.early") || self->set.layout.acyclic;
+    return self->real && !self->one_group && !given && self->set.streams == 0;
+}
+
 static void make_key(const td_paths_job *self, char text[TD_PATHS_KEY + 16])
 {
     char options[TD_PATHS_KEY];
-    snprintf(text, TD_PATHS_KEY + 16, "%s,%d,%d", td_paths_key(options, &self->set.layout), self->steps.state.back,
-             self->one_group);
+    snprintf(text, TD_PATHS_KEY + 16, "%s,%d,%d,%d", td_paths_key(options, &self->set.layout), self->steps.state.back,
+             self->one_group, chooses_layers(self));
+}
+
+/* Layers with fewer partitions than a GPU has warps leave most of it idle, and their launches take longer than the updates
+ * that they save (docs/lab/paths.md): then all groups are processed at once, unless the setting is given. Where no path
+ * depends on itself, every vertex is updated once, and layers stay. */
+static void choose_layers(td_paths_job *self, const td_device *device)
+{
+    const td_paths *paths = &self->paths;
+    uint64_t warps = (uint64_t)device->properties.multiprocessors * TD_PATHS_RESIDENT_WARPS;
+    if (!chooses_layers(self) || paths->stats.cyclic == 0 || paths->partitions >= warps * paths->layers) return;
+    self->set.layers = false;
+    self->one_group = true;
 }
 
 /* The job has the layout's tables, which stay the layout's. */
@@ -83,14 +109,17 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
         drop_paths(layout);
         TD_CHECK(td_paths_open(&self->paths, self->cpu.graph, &self->set.layout, self->cpu.pool, &self->prepared));
         self->has_paths = true;
+        choose_layers(self, layout->device[0]);
         TD_CHECK(td_paths_make_index(self));
         layout->paths = self->paths;
         layout->index = self->index;
         layout->prepared = self->prepared;
+        layout->layers = self->set.layers;
         layout->made = true;
         memcpy(layout->key, key, sizeof key);
         td_gpu_layout_note(self->options, &before);
     }
+    if (chooses_layers(self) && !layout->layers) self->set.layers = false, self->one_group = true;
     borrow(self, layout);
     return TD_OK;
 }
@@ -99,11 +128,6 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
 static bool is_shared(const td_paths_job *self, const td_gpu_set *gpus)
 {
     return gpus->count > 1 && !self->steps.state.plain;
-}
-
-static bool is_given(const td_paths_job *self, const char *key)
-{
-    return self->options->settings != NULL && td_settings_given(self->options->settings, key);
 }
 
 /* On several GPUs an exchange behind every layer takes longer than the updates that layers save: programs of whole
@@ -179,6 +203,12 @@ static uint64_t count_members(const td_paths_job *self)
     return post != NULL ? post->share->members[post->number] : self->gpu->job.graph->vertices;
 }
 
+/* On several GPUs, and where paths stay at the host, the home of a path's first vertex is looked up. */
+static bool has_openers(const td_paths_job *self)
+{
+    return self->gpu->warps && self->gpu->post == NULL && self->gpu->batches == NULL;
+}
+
 static td_status declare_paths(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
@@ -193,6 +223,8 @@ static td_status declare_paths(td_paths_job *self)
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->place_offsets, n + 1, OFFSET, "paths of vertices"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->places, places, ID, "paths of vertices"));
     TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->home, n, ID, "home paths of vertices"));
+    if (has_openers(self))
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->opens, self->index.words, ID, "home paths of first vertices"));
     if (!self->one_group || self->gpu->post != NULL)
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->members, count_members(self), ID, "vertices of groups"));
     if (has_proxies(self))
@@ -333,6 +365,25 @@ static td_status send_lists(td_paths_job *self)
     return send(job, args->paths.place_offsets, self->steps.state.place_offsets, n + 1, OFFSET);
 }
 
+/* The paths that may be the homes of their first vertices: the homes that are the first paths of their vertices. */
+static td_status send_openers(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    const td_paths_index *index = &self->index;
+    uint32_t *map;
+    if (!has_openers(self)) return TD_OK;
+    TD_CHECK(TD_NEW_ZEROED(&map, index->words, "home paths of first vertices"));
+    for (uint32_t v = 0; v < job->graph->vertices; v++) {
+        bool reads = index->place_offsets[v] < index->place_offsets[v + 1];
+        uint32_t bit = index->home[v];
+        if (reads && index->places[index->place_offsets[v]] == bit) map[bit / 32] |= 1u << (bit & 31u);
+    }
+    td_status status = send(job, self->gpu->args.paths.opens, map, index->words, ID);
+    if (status == TD_OK) status = td_stream_synchronize(job->stream);
+    td_free(map);
+    return status;
+}
+
 /* The vertices of high in-degree, in the view of the program. */
 static td_status send_hubs(td_paths_job *self)
 {
@@ -369,6 +420,7 @@ static td_status fill(td_paths_job *self)
     TD_CHECK(send(job, s->out_offsets, job->graph->out.offsets, n + 1, OFFSET));
     TD_CHECK(send_counts(self));
     if (!s->plain) TD_CHECK(send_hubs(self));
+    if (!s->plain) TD_CHECK(send_openers(self));
     if (words > 0) TD_CHECK(td_stream_fill(job->stream, s->marks, 0, words * ID));
     if (s->rounds != NULL) TD_CHECK(td_stream_fill(job->stream, s->rounds, 0, n * ID));
     s->values = job->state.values;
@@ -389,6 +441,9 @@ static void describe_gpu(td_paths_job *self, const td_device *device)
                          .coarse = self->gpu->batches != NULL};
     s->weight_kind = td_gpu_weight_bytes(job) > 0 ? job->graph->weights : TD_WEIGHT_NONE;
     job->state.weights = s->weight_kind;
+    const td_gpu_kernels *kernels = td_gpu_kernels_of(self->run->program, device->kind);
+    self->gpu->warps = self->set.warp && kernels != NULL && kernels->path_warp_rounds.kernel.name != NULL;
+    self->gpu->args.span.pack = self->set.layout.pack;
     self->gpu->loops = self->set.loop && device->properties.cooperative && self->gpu->batches == NULL;
     job->memory.cooperative = self->gpu->loops;
 }

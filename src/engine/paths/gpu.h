@@ -7,6 +7,9 @@
 
 enum { TD_PATHS_WORD_NEXT, TD_PATHS_WORD_LATE, TD_PATHS_WORDS }; /* of the counters that every launch finds at 0 */
 
+/* Resident blocks of a launch are at most this many warps on a multiprocessor (gpu/launch.c). */
+enum { TD_PATHS_RESIDENT_WARPS = 64 };
+
 /* Counters at the host, pinned if possible. */
 typedef struct td_paths_seen {
     td_path_tally tally;
@@ -24,6 +27,7 @@ typedef struct td_paths_gpu {
     bool pinned;
     /* rounds.c */
     bool loops;              /* launches run rounds */
+    bool warps;              /* the lanes of a warp walk together */
     td_path_loop *loop;      /* their counters, on the GPU */
     td_path_range *ranges, *ranges_seen; /* NULL: all work is one group; ranges_seen: on the GPU */
     uint32_t range_count, most_blocks;

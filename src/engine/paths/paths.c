@@ -203,7 +203,7 @@ static td_status check_cores(const td_run_options *options)
 
 /* The plan's shape: settings as they are in effect, which programs, graphs and GPUs decide as well. */
 typedef struct paths_effect {
-    bool layers, early;
+    bool layers, early, near, warp;
 } paths_effect;
 
 static td_status state_effect(const td_paths_job *self, td_plan *plan, bool both_ways)
@@ -212,7 +212,10 @@ static td_status state_effect(const td_paths_job *self, td_plan *plan, bool both
     bool layers = self->set.layers && !self->one_group && !both_ways && !self->steps.state.plain;
     bool copied = td_plan_counter(plan, "pinned_bytes") > 0;
     TD_CHECK(td_plan_shape(plan, &effect, sizeof *effect));
-    *effect = (paths_effect){.layers = layers, .early = layers && !copied && self->set.early};
+    const td_cpu_kernels *k = self->cpu.kernels;
+    bool forward = k->view == TD_VIEW_FORWARD && k->schedule != TD_SCHEDULE_PEEL;
+    *effect = (paths_effect){.layers = layers, .early = layers && !copied && self->set.early,
+                             .near = td_paths_has_buckets(self), .warp = forward && !copied && self->set.warp};
     return TD_OK;
 }
 
@@ -221,6 +224,8 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
     const paths_effect *effect = plan->shape;
     if (effect != NULL && strcmp(entry->name, "layers") == 0) return effect->layers;
     if (effect != NULL && strcmp(entry->name, "early") == 0) return effect->early;
+    if (effect != NULL && strcmp(entry->name, "near") == 0) return effect->near;
+    if (effect != NULL && strcmp(entry->name, "walk") == 0) return effect->warp;
     return number;
 }
 

@@ -44,6 +44,9 @@ typedef struct td_paths_settings {
     uint32_t streams; /* GPUs: batches on the GPU, if paths stay at the host; 0: the memory decides */
     uint64_t batch_edges; /* of a batch; 0: the memory decides */
     bool prefetch, evict_oldest;
+    bool near;       /* sssp: vertices up to a bound of distance first */
+    bool warp;       /* GPUs: the lanes of a warp walk together */
+    double dense;    /* warp: part of the edges from which on a round walks all paths, and marks none */
     uint64_t proxy;  /* GPUs: in-degree from which a vertex has proxies; 0: none */
     double share;    /* of the changes that vertices want: those who hold it are applied, smaller changes wait */
 } td_paths_settings;
@@ -102,7 +105,7 @@ typedef struct td_paths_job {
     double tolerance;         /* that the groups are held to */
     double allowed, left;     /* sums: what the groups so far may leave, and what they left */
     td_path_tally sum;        /* of the run */
-    uint64_t rounds, groups_walked, partitions_walked, sorted, passes, balanced;
+    uint64_t rounds, dense_rounds, raised, groups_walked, partitions_walked, sorted, passes, balanced;
     bool resumed;             /* the values are those of a checkpoint */
     bool finished;            /* the checkpoint that it goes on from was the end */
     bool limited;             /* a group reached the limit of rounds before its tolerance */
@@ -140,6 +143,9 @@ void td_path_tally_add(td_path_tally *sum, const td_path_tally *more, int measur
 /* dispatch.c, plain.c: a whole run. */
 td_status td_paths_dispatch(td_paths_job *self);
 td_status td_paths_plain(td_paths_job *self);
+
+/* Whether vertices beyond a bound of distance wait (`near`). */
+bool td_paths_has_buckets(const td_paths_job *self);
 
 /* Sends along the marked paths without applying anything: sums are those of the values then. */
 td_status td_paths_send_all(td_paths_job *self);

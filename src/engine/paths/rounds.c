@@ -37,12 +37,21 @@ td_paths_group td_paths_joined(const td_paths_job *self, uint32_t g, uint32_t *n
     return group;
 }
 
+/* Partitions of a group are consecutive. */
+static uint64_t edges_of(const td_paths_job *self, const td_paths_group *group)
+{
+    if (group->partitions == 0) return 0;
+    const td_path_partition *first = &self->paths.partition[group->first_partition], *last = first + group->partitions - 1;
+    return last->first_entry + last->entries - first->first_entry - (last->first_path + last->paths - first->first_path);
+}
+
 static td_path_range range_of(const td_paths_job *self, const td_paths_group *group)
 {
     uint64_t first = group->members != NULL ? (uint64_t)(group->members - self->index.members) : 0;
     return (td_path_range){.group = group->number, .first_partition = group->first_partition,
                            .partitions = group->partitions, .first_member = (uint32_t)first,
                            .members = (uint32_t)group->member_count, .openers = (uint32_t)group->openers,
+                           .edges = edges_of(self, group),
                            .cyclic = group->cyclic, .ranked = td_paths_is_ranked(self, group),
                            .opens = self->real && !group->cyclic};
 }
@@ -71,7 +80,9 @@ td_status td_paths_open_rounds(td_paths_job *self)
 {
     td_paths_gpu *gpu = self->gpu;
     const td_gpu_kernels *k = gpu->job.kernels;
-    const td_kernel *kernel = self->steps.state.plain ? &k->path_push_rounds.kernel : &k->path_rounds.kernel;
+    const td_kernel *kernel = self->steps.state.plain ? &k->path_push_rounds.kernel
+                              : gpu->warps            ? &k->path_warp_rounds.kernel
+                                                      : &k->path_rounds.kernel;
     if (!gpu->loops) return TD_OK;
     TD_CHECK(td_device_occupancy(gpu->job.device, kernel, TD_GPU_THREADS, 0, &gpu->most_blocks));
     if (gpu->most_blocks == 0)
@@ -109,6 +120,10 @@ static const td_path_slot *take_counts(td_paths_job *self)
     self->partitions_walked += all.listed;
     self->sorted += all.ranked;
     self->rounds += loop->rounds;
+    self->dense_rounds += loop->dense;
+    self->raised += loop->raised;
+    self->steps.state.one_over_delta = loop->one_over_delta;
+    self->steps.state.bound = loop->bound;
     self->steps.state.round = loop->round;
     return last;
 }
@@ -134,9 +149,16 @@ static td_status launch(td_paths_job *self, const td_kernel *kernel, uint64_t th
 static td_path_rounds_args args_for(td_paths_job *self, td_path_until until)
 {
     td_path_rounds_args args = {.of = td_paths_gpu_args(self), .loop = self->gpu->loop, .until = until,
-                                .most_rounds = MOST_ROUNDS, .steal = self->set.steal, .end_range = 1};
+                                .most_rounds = MOST_ROUNDS, .steal = self->set.steal, .end_range = 1,
+                                .dense = self->set.dense};
     args.of.span.ranks = self->gpu->args.span.ranks;
     return args;
+}
+
+static const td_kernel *rounds_of(const td_paths_job *self, const td_path_rounds_args *args)
+{
+    const td_gpu_kernels *k = self->gpu->job.kernels;
+    return self->gpu->warps ? TD_GPU_CHECKED(&k->path_warp_rounds, args) : TD_GPU_CHECKED(&k->path_rounds, args);
 }
 
 td_status td_paths_queue_rounds(td_paths_job *part, const td_paths_group *group, uint32_t most)
@@ -148,7 +170,7 @@ td_status td_paths_queue_rounds(td_paths_job *part, const td_paths_group *group,
     args.range = range_of(part, group);
     args.range.opens = false; /* its first vertices have been applied */
     args.most_rounds = most;
-    return queue(part, TD_GPU_CHECKED(&part->gpu->job.kernels->path_rounds, &args), threads_of(&args.range), &args);
+    return queue(part, rounds_of(part, &args), threads_of(&args.range), &args);
 }
 
 uint32_t td_paths_count_rounds(const td_paths_job *part, td_path_tally *out)
@@ -163,11 +185,13 @@ static td_status run_still(td_paths_job *self, td_path_rounds_args *args, uint64
     const td_path_loop *loop = &self->gpu->seen->loop;
     args->of.list = self->gpu->members;
     do {
-        TD_CHECK(launch(self, TD_GPU_CHECKED(&self->gpu->job.kernels->path_rounds, args), threads, args));
+        TD_CHECK(launch(self, rounds_of(self, args), threads, args));
         *found = take_counts(self)->scan[0];
         args->first_range = loop->range;
         args->within = loop->within != 0;
         args->of.paths.round = loop->round;
+        args->of.paths.one_over_delta = loop->one_over_delta;
+        args->of.paths.bound = loop->bound;
     } while (args->first_range < args->end_range);
     return TD_OK;
 }
@@ -209,7 +233,7 @@ td_status td_paths_run_rounds(td_paths_job *self, const td_paths_group *group, c
     args.range = range_of(self, group);
     args.rule = *rule;
     args.within = within;
-    TD_CHECK(launch(self, TD_GPU_CHECKED(&self->gpu->job.kernels->path_rounds, &args), threads_of(&args.range), &args));
+    TD_CHECK(launch(self, rounds_of(self, &args), threads_of(&args.range), &args));
     const td_path_slot *last = take_counts(self);
     *found = last->scan[0];
     *walked = (uint32_t)last->walk.listed;

@@ -9,7 +9,7 @@
 enum {
     SET_VARIANT = TD_PATH_SETTINGS, SET_LAYERS, SET_PRIORITY, SET_SHARE, SET_BALANCE, SET_PROXY, SET_STEAL, SET_LOOP,
     SET_STREAMS, SET_BATCH, SET_PREFETCH, SET_EVICT, SET_AFFINITY, SET_SORT, SET_EARLY,
-    SET_ROUNDS, SET_EXCHANGE,
+    SET_ROUNDS, SET_EXCHANGE, SET_NEAR, SET_WALK, SET_DENSE,
     SETTINGS,
 };
 
@@ -61,6 +61,15 @@ const td_setting td_paths_setting_table[] = {
     [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",
                       "several GPUs: auto lets kernels read messages in the memory of the GPU that sends them where they "
                       "can; copies copies them first"},
+    [SET_NEAR] = {"near", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
+                  "priority: sssp applies the vertices up to a bound of distance first, which rises when none of them is "
+                  "left; off by default on GPUs"},
+    [SET_WALK] = {"walk", TD_SETTING_CHOICE, 0, 0, 0, "lanes|warp",
+                  "GPUs: lanes: every lane of a warp walks the paths of its part of the partition; warp: the lanes take "
+                  "marked paths as they come, deposit the sum of what they bring for a vertex, and mark paths together"},
+    [SET_DENSE] = {"dense", TD_SETTING_NUMBER, 0.2, 0, 1, NULL,
+                   "GPUs, paths.walk=warp, programs of real numbers: a round walks all paths of a group, and marks none, "
+                   "if the vertices that it will apply have more than this part of the group's edges; 1: never"},
     [SETTINGS] = {0},
 };
 
@@ -75,9 +84,11 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
                                .prefetch = set[SET_PREFETCH] == 1, .evict_oldest = set[SET_EVICT] == 1,
                                .affinity = set[SET_AFFINITY] == 1, .sort = set[SET_SORT] == 1,
                                .early = set[SET_EARLY] == 1, .rounds = (uint32_t)set[SET_ROUNDS],
-                               .copies = set[SET_EXCHANGE] == 1};
+                               .copies = set[SET_EXCHANGE] == 1, .warp = set[SET_WALK] == 1,
+                               .dense = set[SET_DENSE]};
     out->priority = set[SET_PRIORITY] == 1 && out->variant == TD_PATHS_FULL;
     out->balance = set[SET_BALANCE] == 1 && out->priority;
+    out->near = set[SET_NEAR] == 1 && out->priority;
     return TD_OK;
 }
 
@@ -89,8 +100,10 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name)
     if (strcmp(name, "variant") == 0 || strcmp(name, "loop") == 0) return true;
     if (set.variant == TD_PATHS_T) return false;
     if (!td_path_setting_matters(&set.layout, name)) return false;
-    if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0) return set.priority;
+    if (strcmp(name, "share") == 0 || strcmp(name, "balance") == 0 || strcmp(name, "near") == 0) return set.priority;
     if (strcmp(name, "early") == 0) return set.layers;
+    if (strcmp(name, "dense") == 0) return set.warp && set.loop && set.streams == 0;
+    if (strcmp(name, "walk") == 0) return set.streams == 0;
     if (strcmp(name, "rounds") == 0) return set.loop && set.streams == 0;
     return strcmp(name, "priority") != 0 || set.variant == TD_PATHS_FULL;
 }
@@ -100,7 +113,8 @@ td_status td_paths_check_cores(const td_settings *settings)
 {
     static const char *const keys[] = {"paths.pack", "paths.proxy", "paths.steal", "paths.loop", "paths.streams",
                                        "paths.batch_edges", "paths.prefetch", "paths.evict", "paths.affinity",
-                                       "paths.sort", "paths.early", "paths.rounds", "paths.exchange"};
+                                       "paths.sort", "paths.early", "paths.rounds", "paths.exchange",
+                                       "paths.walk", "paths.dense"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (settings != NULL && td_settings_given(settings, keys[i]))
             return td_fail(TD_USAGE, "%s is about the threads of a GPU, and has no effect on the CPU's cores; {devices} "
@@ -127,6 +141,9 @@ td_status td_paths_check_batches(const td_settings *settings, bool batched)
     if (batched && td_settings_given(settings, "paths.loop"))
         return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a "
                                  "launch");
+    if (batched && td_settings_given(settings, "paths.walk"))
+        return td_fail(TD_USAGE, "paths.walk has no effect: the paths stay at the host, and every lane walks the paths of "
+                                 "its part of a partition");
     if (batched && td_settings_given(settings, "paths.early"))
         return td_fail(TD_USAGE, "paths.early has no effect: the paths stay at the host, and are copied in the order of "
                                  "their layers");
@@ -151,9 +168,11 @@ td_status td_paths_check_settings(const td_settings *settings)
             return td_fail(TD_USAGE, "%s has no effect: %s", key,
                            strcmp(name, "early") == 0 && set.variant != TD_PATHS_T
                                ? "with paths.layers=off all paths are walked at once"
-                           : strcmp(name, "rounds") == 0 && set.variant != TD_PATHS_T
+                           : (strcmp(name, "rounds") == 0 || strcmp(name, "walk") == 0) && set.variant != TD_PATHS_T
                                ? "every round is a launch where paths.loop=off, or where paths stay at the host"
-                           : strcmp(name, "share") == 0 || strcmp(name, "balance") == 0
+                           : strcmp(name, "dense") == 0 && set.variant != TD_PATHS_T
+                               ? "it is about rounds inside a launch of paths.walk=warp"
+                           : strcmp(name, "share") == 0 || strcmp(name, "balance") == 0 || strcmp(name, "near") == 0
                                ? "it is a part of the priority, which the variant or paths.priority=off leaves out"
                                : "the variant does without it");
     }

@@ -116,6 +116,8 @@ static void follow(const td_paths_job *self, td_paths_job *part)
     part->cpu.context = self->cpu.context;
     part->steps.stores = self->steps.stores;
     to->least = from->least;
+    to->one_over_delta = from->one_over_delta;
+    to->bound = from->bound;
     to->scale = from->scale;
     to->round = from->round;
     to->all = from->all;

@@ -14,6 +14,8 @@ td_paths_args td_paths_gpu_args(td_paths_job *self)
     *c = self->cpu.context;
     memcpy(c->input, self->gpu->job.state.context.input, sizeof c->input);
     args.paths.least = now->least;
+    args.paths.one_over_delta = now->one_over_delta;
+    args.paths.bound = now->bound;
     args.paths.scale = now->scale;
     args.paths.round = now->round;
     args.paths.all = now->all;
@@ -30,8 +32,9 @@ static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_a
     uint64_t units = args->units, lanes = TD_PATH_LANES;
     switch (step) {
     case TD_PATHS_WALK:
-        return td_gpu_launch(job, job->stream, &k->path_walks,
-                             (args->span.partitions + args->span.early_count) * lanes, args);
+        units = (args->span.partitions + args->span.early_count) * lanes;
+        if (self->gpu->warps) return td_gpu_launch(job, job->stream, &k->path_warp_walks, units, args);
+        return td_gpu_launch(job, job->stream, &k->path_walks, units, args);
     case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, units * lanes, args);
     case TD_PATHS_INIT: return td_gpu_launch(job, job->stream, &k->path_starts, units, args);
     case TD_PATHS_OPEN: return td_gpu_launch(job, job->stream, &k->path_opens, units, args);
@@ -108,13 +111,10 @@ td_status td_paths_gpu_queue_walk(td_paths_job *self, td_stream *stream, const t
     return end_count(self, stream);
 }
 
-/* Resident blocks of a launch are at most this many threads on a multiprocessor (gpu/launch.c). */
-enum { RESIDENT_WARPS = 64 };
-
 uint64_t td_paths_gpu_warps(const td_paths_job *self)
 {
     if (self->gpu->loops) return (uint64_t)self->gpu->most_blocks * (TD_GPU_THREADS / TD_PATH_LANES);
-    return (uint64_t)self->gpu->job.device->properties.multiprocessors * RESIDENT_WARPS;
+    return (uint64_t)self->gpu->job.device->properties.multiprocessors * TD_PATHS_RESIDENT_WARPS;
 }
 
 /* Mirrors of paths at the host come with their batches. */

@@ -648,7 +648,8 @@ typedef struct td_path_rounds_args {
     uint32_t until;               /* td_path_until */
     uint8_t within;               /* the first range has been walked before */
     uint8_t steal;
-    td_path_rule rule;            /* TD_PATH_DECISION */
+    double dense;                 /* TD_PATH_DECISION: a round whose vertices have more than this part of the edges walks all */
+    td_path_rule rule;            /* likewise */
 } td_path_rounds_args;
 
 #include "kernels/gpu/args_sweep.h"

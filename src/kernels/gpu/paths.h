@@ -18,7 +18,7 @@
 #define PATH_FENCE() TD_FENCE()
 #define PATH_ORDER() TD_FENCE()
 #define PATH_DEPOSITED() TD_FENCE()
-#define PATH_LEVEL(t, level, change) (void)TD_ADD(&(t)->block->levels[level], (change))
+#define PATH_LEVEL(t, level, change) path_add_level((t), (level), (change))
 #define PATH_COARSE(s) ((s)->coarse)
 #define PATH_SEVERAL(s) ((s)->foreign != 0)
 #define PATH_LATE(s, v, t) path_is_late((s), (v), (t))
@@ -29,6 +29,19 @@
 #define PATH_PROXY(s, c, w, brought, t) path_takes_proxy((s), (c), (w), (brought), (t))
 #define PATH_COLLECT(s, c, v, t) path_collect((s), (c), (v), (t))
 #endif
+
+/* The levels of a block's changes are counted in shared memory in parts of 1/256 of their power of two: whole numbers,
+ * because many lanes add to one level at a time. The last level has no upper end; the first is below every threshold. */
+enum { PATH_LEVEL_PARTS = 256 };
+TD_DEVICE uint32_t *path_level_parts(td_path_tally *block) { return (uint32_t *)(void *)block->levels; }
+
+TD_DEVICE void path_add_level(td_path_tally *t, uint32_t level, double change)
+{
+    double power = td_bits_to_double((uint64_t)(1023 + TD_PATH_LEVELS - level) << 52);
+    if (level == 0) return;
+    if (level == TD_PATH_LEVELS - 1) TD_ADD(&t->block->levels[level], change);
+    else TD_ADD(path_level_parts(t->block) + level, (uint32_t)(change * power * PATH_LEVEL_PARTS));
+}
 
 /* A vertex with many edges: one thread would mark their paths for a long time. It is listed, and path_notices marks. */
 TD_DEVICE bool path_is_late(const td_path_state *s, uint32_t v, td_path_tally *t)
@@ -101,8 +114,8 @@ TD_DEVICE void path_collect(const td_path_state *s, const td_context *c, uint32_
     if (held != path_no_deposit(c)) path_receive(s, c, v, held, false, t);
 }
 
-/* The partition ends: everything goes to the masters. All lanes call. */
-TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_tally *t)
+/* The partition ends: everything goes to the masters. `quiet`: without a mark. All lanes call. */
+TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, bool quiet, td_path_tally *t)
 {
     TD_WARP_BARRIER(TD_ALL_LANES);
     for (uint32_t slot = td_lane(); t->proxies != 0 && slot < TD_PATH_SLOTS; slot += TD_WARP) {
@@ -110,7 +123,7 @@ TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_t
         if (v == PATH_NO_VERTEX) continue;
         program_accum held = path_take(t->proxies, slot, c);
         TD_POKE(&t->proxies->vertex[slot], PATH_NO_VERTEX);
-        if (held != path_no_deposit(c)) path_receive(s, c, v, held, true, t);
+        if (held != path_no_deposit(c)) path_receive(s, c, v, held, !quiet, t);
     }
     TD_WARP_BARRIER(TD_ALL_LANES);
 }
@@ -124,7 +137,10 @@ TD_DEVICE void path_clear_proxies(td_path_proxies *proxies, const td_context *c)
     TD_WARP_BARRIER(TD_ALL_LANES);
 }
 #else
-TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, td_path_tally *t) { (void)s, (void)c, (void)t; }
+TD_DEVICE void path_flush(const td_path_state *s, const td_context *c, bool quiet, td_path_tally *t)
+{
+    (void)s, (void)c, (void)quiet, (void)t;
+}
 TD_DEVICE void path_clear_proxies(td_path_proxies *proxies, const td_context *c) { (void)proxies, (void)c; }
 #endif
 
@@ -139,26 +155,51 @@ TD_DEVICE td_path_tally path_begin_tally(td_path_tally *block)
     return mine;
 }
 
+/* Adds a count of all lanes: the lanes' own are small, so that 32 bits hold the sum of a warp's, or 64 do. */
+TD_DEVICE void path_add_count(uint64_t *word, uint64_t mine)
+{
+    if (TD_BALLOT(TD_ALL_LANES, mine != 0) == 0) return;
+    uint64_t sum = TD_BALLOT(TD_ALL_LANES, mine >> 26 != 0) == 0 ? TD_WARP_SUM((uint32_t)mine) : warp_sum_u64(mine);
+    if (td_lane() == 0) TD_ADD(word, sum);
+}
+
+TD_DEVICE void path_add_real(double *word, double mine)
+{
+    if (TD_BALLOT(TD_ALL_LANES, mine != 0) == 0) return;
+    mine = warp_sum_double(mine);
+    if (td_lane() == 0) TD_ADD(word, mine);
+}
+
 TD_DEVICE void path_end_tally(const td_path_tally *mine, td_path_tally *sum)
 {
     td_path_tally *block = mine->block;
-#define ADD(field) \
-    if (mine->field != 0) TD_ADD(&block->field, mine->field);
+#define ADD(field) path_add_count(&block->field, mine->field);
     TD_PATH_COUNTS(ADD)
+#undef ADD
+#define ADD(field) path_add_real(&block->field, mine->field);
     TD_PATH_SUMS(ADD)
 #undef ADD
-    if (PROGRAM_MEASURE == TD_MEASURE_MAX) raise_double(&block->residual, mine->residual);
-    else if (mine->residual != 0) TD_ADD(&block->residual, mine->residual);
+    if (PROGRAM_MEASURE != TD_MEASURE_SUM) {
+        double most = warp_max_double(mine->residual);
+        if (td_lane() == 0) raise_double(&block->residual, most);
+    } else {
+        path_add_real(&block->residual, mine->residual);
+    }
     TD_BARRIER();
-    if (td_thread() < TD_PATH_LEVELS && TD_PEEK(&block->levels[td_thread()]) != 0)
+    if (td_thread() < TD_PATH_LEVELS - 1) {
+        uint32_t parts = TD_PEEK(path_level_parts(block) + td_thread());
+        double power = td_bits_to_double((uint64_t)(1023 - TD_PATH_LEVELS + td_thread()) << 52);
+        if (parts > 0) TD_ADD(&sum->levels[td_thread()], power * parts / PATH_LEVEL_PARTS);
+    } else if (td_thread() == TD_PATH_LEVELS - 1 && TD_PEEK(&block->levels[td_thread()]) != 0) {
         TD_ADD(&sum->levels[td_thread()], TD_PEEK(&block->levels[td_thread()]));
+    }
     if (td_thread() > 0) return;
 #define ADD(field) \
     if (TD_PEEK(&block->field) != 0) TD_ADD(&sum->field, TD_PEEK(&block->field));
     TD_PATH_COUNTS(ADD)
     TD_PATH_SUMS(ADD)
 #undef ADD
-    if (PROGRAM_MEASURE == TD_MEASURE_MAX) raise_double(&sum->residual, TD_PEEK(&block->residual));
+    if (PROGRAM_MEASURE != TD_MEASURE_SUM) raise_double(&sum->residual, TD_PEEK(&block->residual));
     else TD_ADD(&sum->residual, TD_PEEK(&block->residual));
 }
 
@@ -276,6 +317,12 @@ TD_DEVICE uint32_t path_listed(const td_path_span *span)
     return count;
 }
 
+/* Values flow forward only, and deposits add up: then a warp can walk together. */
+#define PATH_HAS_WARPS (!PROGRAM_PEELS && PROGRAM_VIEW == TD_VIEW_FORWARD)
+#if PATH_HAS_WARPS
+#include "kernels/gpu/path_warp.h"
+#endif
+
 /* The next partition of the walk: warps take turns, or (span->next) the first free warp takes it. All lanes call. */
 TD_DEVICE uint32_t path_next(const td_path_span *span, uint32_t before, uint32_t warps)
 {
@@ -297,37 +344,57 @@ TD_DEVICE uint32_t path_longest(uint32_t *longest, uint32_t edges)
     return most;
 }
 
+/* How a partition is walked: its marked paths, lane by lane or by the warp together, or all paths of one with coarse marks.
+ * A constant in every kernel. */
+typedef enum path_way { PATH_BY_LANES, PATH_BY_WARP, PATH_WHOLE } path_way;
+
+/* Walks a partition; returns whether there was anything to walk. All lanes call. */
+TD_DEVICE bool path_walk_partition(const td_path_state *s, const td_context *c, uint32_t k, const td_path_span *span,
+                                   path_way way, uint32_t *longest, td_path_tally *t)
+{
+    uint64_t before = t->loaded;
+#if PATH_HAS_WARPS
+    if (way == PATH_BY_WARP) {
+        uint64_t slots = t->lane_slots;
+        path_walk_warp(s, c, k, span->dense != 0, span->pack != 0, t); /* lane 0 counts the slots */
+        return TD_BALLOT(TD_ALL_LANES, t->lane_slots != slots) != 0;
+    }
+#endif
+    (void)span;
+    if (way == PATH_WHOLE) path_walk_whole(s, c, k, t);
+    else path_walk_lane(s, c, k, t);
+    path_flush(s, c, false, t);
+    uint32_t most = path_longest(longest, (uint32_t)(t->loaded - before));
+    if (td_lane() == 0) t->lane_slots += (uint64_t)most * TD_WARP;
+    return most > 0;
+}
+
 /* Walks the listed partitions, or those of the span, a warp each; `longest`: a word of shared memory for every warp. */
-TD_DEVICE void path_walk_span(const td_path_state *s, const td_context *c, const td_path_span *span, bool coarse,
+TD_DEVICE void path_walk_span(const td_path_state *s, const td_context *c, const td_path_span *span, path_way way,
                               uint32_t *longest, td_path_tally *t)
 {
     uint32_t warp = td_global_thread() / TD_WARP, warps = td_global_threads() / TD_WARP;
     uint32_t count = span->ranks != 0 ? path_listed(span) : span->partitions + span->early_count;
     for (uint32_t i = span->next != 0 ? path_next(span, 0, 0) : warp; i < count; i = path_next(span, i, warps)) {
-        uint64_t before = t->loaded;
         bool early = span->ranks == 0 && i >= span->partitions;
         uint32_t k = span->ranks != 0 ? span->order[i] : early ? span->early[i - span->partitions] : span->first_partition + i;
-        if (coarse) path_walk_whole(s, c, k, t);
-        else path_walk_lane(s, c, k, t);
-        path_flush(s, c, t);
-        uint32_t most = path_longest(&longest[td_warp()], (uint32_t)(t->loaded - before));
-        if (most == 0 || td_lane() > 0) continue;
+        bool walked = path_walk_partition(s, c, k, span, way, &longest[td_warp()], t);
+        if (!walked || td_lane() > 0) continue;
         t->listed += !early; /* partitions of later groups do not keep a group going */
         t->early += early;
         t->ranked += span->ranks != 0;
         t->stolen += span->next != 0 && i % warps != warp;
-        t->lane_slots += (uint64_t)most * TD_WARP;
     }
 }
 
-TD_DEVICE void path_walks_of(const td_paths_args *a, bool coarse, td_path_tally *block, td_path_proxies *proxies,
+TD_DEVICE void path_walks_of(const td_paths_args *a, path_way way, td_path_tally *block, td_path_proxies *proxies,
                              uint32_t *longest)
 {
     const td_context c = kernel_context(&a->state);
     td_path_tally t = path_begin_tally(block);
     if (a->paths.hubs != 0) t.proxies = &proxies[td_warp()];
     if (a->paths.hubs != 0) path_clear_proxies(t.proxies, &c);
-    path_walk_span(&a->paths, &c, &a->span, coarse, longest, &t);
+    path_walk_span(&a->paths, &c, &a->span, way, longest, &t);
     path_end_tally(&t, a->tally);
 }
 
@@ -336,8 +403,18 @@ TD_KERNEL(path_walks, td_paths_args)
     TD_SHARED(td_path_tally, block, 1);
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
     TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
-    path_walks_of(&a, false, block, proxies, longest);
+    path_walks_of(&a, PATH_BY_LANES, block, proxies, longest);
 }
+
+#if PATH_HAS_WARPS
+TD_KERNEL(path_warp_walks, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    uint32_t none[TD_GPU_THREADS / TD_WARP] = {0}; /* of walks lane by lane */
+    path_walks_of(&a, PATH_BY_WARP, block, proxies, none);
+}
+#endif
 
 /* A walk of several GPUs with one memory, at the same time: warps that find no partition of their own GPU take those of
  * the others, each by the state of the GPU that has it. */
@@ -350,11 +427,11 @@ TD_KERNEL(path_steals, td_path_steal_args)
     td_path_tally t = path_begin_tally(block);
     if (a.of.paths.hubs != 0) t.proxies = &proxies[td_warp()];
     if (a.of.paths.hubs != 0) path_clear_proxies(t.proxies, &c);
-    path_walk_span(&a.of.paths, &c, &a.of.span, false, longest, &t);
+    path_walk_span(&a.of.paths, &c, &a.of.span, PATH_BY_LANES, longest, &t);
     for (uint32_t i = 1; i < a.count; i++) {
         const td_path_peer *peer = &a.peers[(a.number + i) % a.count];
         uint64_t before = t.listed + t.early;
-        path_walk_span(&peer->paths, &c, &peer->span, false, longest, &t);
+        path_walk_span(&peer->paths, &c, &peer->span, PATH_BY_LANES, longest, &t);
         t.far += t.listed + t.early - before;
     }
     path_end_tally(&t, a.of.tally);
@@ -366,7 +443,7 @@ TD_KERNEL(path_batch_walks, td_paths_args)
     TD_SHARED(td_path_tally, block, 1);
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
     TD_SHARED(uint32_t, longest, TD_GPU_THREADS / TD_WARP);
-    path_walks_of(&a, true, block, proxies, longest);
+    path_walks_of(&a, PATH_WHOLE, block, proxies, longest);
 }
 
 /* Marks the paths of the vertices that are listed as late, a block each. */
