@@ -1,10 +1,10 @@
 #include "args.h"
 
+#include "tandem.h"
+
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "base/size.h"
-#include "engine/engine.h"
-#include "kernels/program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,15 +88,21 @@ td_status td_fail_unknown(const char *what, const char *word, const char *page, 
     return page != NULL ? td_see(page, TD_USAGE) : TD_USAGE;
 }
 
+static bool has_setting(const char *owner, const char *name)
+{
+    td_setting_facts setting = {.size = sizeof setting};
+    for (int i = 0; td_setting_describe(owner, i, &setting) == TD_OK; i++)
+        if (strcmp(setting.name, name) == 0) return true;
+    return false;
+}
+
 /* The first program or engine that has a setting of this name; NULL: none. */
 static const char *owner_of(const char *name)
 {
-    for (int i = 0; td_programs[i] != NULL; i++)
-        for (const td_setting *at = td_programs[i]->info->parameters; at != NULL && at->name != NULL; at++)
-            if (strcmp(at->name, name) == 0) return td_programs[i]->info->name;
-    for (int i = 0; td_engines[i] != NULL; i++)
-        for (const td_setting *at = td_engines[i]->settings; at != NULL && at->name != NULL; at++)
-            if (strcmp(at->name, name) == 0) return td_engines[i]->name;
+    for (int i = 0; td_program_name(i) != NULL; i++)
+        if (has_setting(td_program_name(i), name)) return td_program_name(i);
+    for (int i = 0; td_engine_name(i) != NULL; i++)
+        if (has_setting(td_engine_name(i), name)) return td_engine_name(i);
     return NULL;
 }
 

@@ -15,8 +15,8 @@ td_status td_calibrate_graph(td_calibrate_size size, int index, td_pool *pool, t
 const char *td_calibrate_family(td_calibrate_size size, int index); /* of a generated graph */
 
 /* Errors of the models of one work, each on families that it was not trained on. */
-enum { TD_CALIBRATE_FAMILIES = 64, TD_CALIBRATE_KINDS = 3 };
-extern const char *const td_calibrate_kinds[TD_CALIBRATE_KINDS]; /* linear, polynomial, tree */
+enum { TD_CALIBRATE_FAMILIES = 64, TD_CALIBRATE_KINDS = 4 };
+extern const char *const td_calibrate_kinds[TD_CALIBRATE_KINDS]; /* linear, polynomial, tree, exponential */
 typedef struct td_calibrate_table {
     int families;                                  /* 0: there are no samples */
     char family[TD_CALIBRATE_FAMILIES][TD_COST_FAMILY];
@@ -26,8 +26,8 @@ typedef struct td_calibrate_table {
     double seconds[TD_CALIBRATE_KINDS];            /* of one training */
 } td_calibrate_table;
 
-/* Trains the polynomial of a work on all of its samples, of degree 4, or 1 where that predicts families better that it
- * was not trained on, and fills the table. A model that is further off than their costs themselves is not made: it has 0
+/* Trains a model of a work on all of its samples: a linear one, a polynomial of degree 4 or the exponential of one of degree 2,
+ * whichever predicts families best that it was not trained on; and fills the table. A model that is further off than their costs themselves is not made: it has 0
  * samples. */
 #define TD_CALIBRATE_WORST 1.0
 td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_cost_work work, const char *label,

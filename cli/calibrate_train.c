@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const td_calibrate_kinds[TD_CALIBRATE_KINDS] = {"linear", "polynomial", "tree"};
-enum { LINEAR, POLYNOMIAL, TREE };
+const char *const td_calibrate_kinds[TD_CALIBRATE_KINDS] = {"linear", "polynomial", "tree", "exponential"};
+enum { LINEAR, POLYNOMIAL, TREE, EXPONENTIAL };
+enum { EXPONENT_DEGREE = 2 };
 enum { RIDGE_SAMPLES = 300, RIDGE_EPOCHS = 15 };
 
 /* A polynomial has at most as many weights as there are samples: of few samples one of degree 4 would learn nothing but
@@ -20,6 +21,8 @@ enum { RIDGE_SAMPLES = 300, RIDGE_EPOCHS = 15 };
 static td_cost_training training_of(int kind, uint64_t samples)
 {
     td_cost_training how = td_cost_usual;
+    if (kind == EXPONENTIAL) how.degree = EXPONENT_DEGREE;
+    if (kind == EXPONENTIAL) how.kind = TD_COST_EXPONENTIAL;
     while (how.degree > 1 && (uint64_t)td_cost_terms(how.degree) > samples) how.degree--;
     if (kind == LINEAR) how.degree = 1;
     if (kind == TREE) how.kind = TD_COST_TREE;
@@ -97,6 +100,7 @@ td_status td_calibrate_train(const td_cost_sample *samples, uint64_t count, td_c
     list_families(table, mine, used);
     TD_TRY(compare(mine, used, out, table));
     int kind = table->all[LINEAR] < table->all[POLYNOMIAL] ? LINEAR : POLYNOMIAL;
+    if (table->all[EXPONENTIAL] < table->all[kind]) kind = EXPONENTIAL;
     if (table->all[kind] >= TD_CALIBRATE_WORST) {
         memset(out, 0, sizeof *out);
         goto done;

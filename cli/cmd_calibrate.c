@@ -28,6 +28,7 @@ enum { MOST_GRAPHS = 256, RANK_ITERATIONS = 2, LABEL_ITERATIONS = 8 };
 typedef struct calibrate_settings {
     td_common common;
     const char *devices, *output, *size, *log, *keep;
+    double seconds;
     bool machine;
 } calibrate_settings;
 
@@ -41,6 +42,8 @@ static const td_arg_option options[] = {
            .letter = 'o'),
     OPTION("size", TEXT, size, "SIZE", "small: 12 tiny graphs; normal (default): 105 of a size that suits the devices; "
            "none: only the graphs and the log given"),
+    OPTION("seconds", REAL, seconds, "N", "begin no graph after so many seconds; families take turns, so that every one has "
+           "been seen (default: all graphs)", .most = 1e6, .needs = "devices"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
     OPTION("samples", TEXT, keep, "FILE", "store the samples of the training"),
     {0},
@@ -74,6 +77,7 @@ typedef struct job {
     char log[TD_DATA_PATH]; /* of one run; empty: there is none yet */
     td_cost_sample *samples;
     uint64_t count, room, runs;
+    int used; /* graphs */
     double run_seconds, train_seconds;
     td_cost_models models;
     td_calibrate_table tables[TD_COST_WORKS];
@@ -190,7 +194,11 @@ static void family_of(char family[TD_COST_FAMILY], const char *path)
 static td_status run_all(job *self)
 {
     int generated = td_calibrate_graphs(self->size), all = generated + self->graph_count;
-    for (int i = 0; i < all; i++) {
+    uint64_t began = td_clock_ns();
+    for (int k = 0; k < all; k++) {
+        int i = (k + generated) % all; /* the given ones first */
+        if (self->settings->seconds > 0 && td_seconds_since(began) >= self->settings->seconds) return TD_OK;
+        self->used = k + 1;
         td_graph *graph = NULL;
         char family[TD_COST_FAMILY];
         if (i < generated) {
@@ -200,7 +208,7 @@ static td_status run_all(job *self)
             family_of(family, self->graphs[i - generated]);
             TD_CHECK(td_graph_read(&graph, self->graphs[i - generated], NULL, NULL, self->pool));
         }
-        TD_CHECK(run_graph(self, graph, family, i + 1, all));
+        TD_CHECK(run_graph(self, graph, family, k + 1, all));
     }
     return TD_OK;
 }
@@ -254,14 +262,16 @@ static void print_table(const td_calibrate_table *table, const td_cost_model *mo
     for (int kind = 0; kind < TD_CALIBRATE_KINDS; kind++) printf(" %11.3f", table->all[kind]);
     printf("\n%-16s %8s", "training, s", "");
     for (int kind = 0; kind < TD_CALIBRATE_KINDS; kind++) printf(" %11.3f", table->seconds[kind]);
-    if (model->samples > 0) printf("\nstored: a polynomial of degree %d\n", model->degree);
+    const char *kind = model->kind == TD_COST_EXPONENTIAL ? "the exponential of a polynomial" : "a polynomial";
+    if (model->samples > 0) printf("\nstored: %s of degree %d\n", kind, model->degree);
     else printf("\nstored: none, because of errors of %g and more; runs measure instead\n", TD_CALIBRATE_WORST);
 }
 
 static void print(const job *self)
 {
-    printf("%s: %llu runs in %.0f s, %llu samples;\ntraining took %.0f s\n", self->label, (unsigned long long)self->runs,
-           self->run_seconds, (unsigned long long)self->count, self->train_seconds);
+    printf("%s: %llu runs on %d graph%s in %.0f s, %llu samples;\ntraining took %.0f s\n", self->label,
+           (unsigned long long)self->runs, self->used, self->used == 1 ? "" : "s", self->run_seconds,
+           (unsigned long long)self->count, self->train_seconds);
     for (int work = 0; work < TD_COST_WORKS; work++)
         if (self->tables[work].families > 0) print_table(&self->tables[work], &self->models.of[work], (td_cost_work)work);
     printf("\nwrote %s\n", self->file);
@@ -292,6 +302,7 @@ static void report(td_json *json, const job *self)
 {
     td_json_string(json, "devices", self->settings->devices);
     td_json_string(json, "model", self->file);
+    td_json_u64(json, "graphs", (uint64_t)self->used);
     td_json_u64(json, "runs", self->runs);
     td_json_u64(json, "samples", self->count);
     td_json_array(json, "models");
@@ -361,8 +372,8 @@ static td_status run_machine(const td_args *args, const calibrate_settings *s, t
     td_pool *pool = NULL;
     char path[TD_DATA_PATH];
     const char *gpu = s->devices != NULL ? s->devices : td_device_kind_present(TD_DEVICE_CUDA, NULL) ? "cuda:0" : NULL;
-    if (args->count > 0 || s->log != NULL || s->keep != NULL || size == TD_CALIBRATE_NONE)
-        return td_fail(TD_USAGE, "graphs, --log, --samples and --size none are for the cost models of several GPUs: "
+    if (args->count > 0 || s->seconds > 0 || s->log != NULL || s->keep != NULL || size == TD_CALIBRATE_NONE)
+        return td_fail(TD_USAGE, "graphs, --seconds, --log, --samples and --size none are for the cost models of several GPUs: "
                        "--devices cuda:0/8, without --machine");
     TD_CHECK(machine_file(s, path));
     TD_CHECK(td_pool_create(&pool, (int)s->common.threads));
@@ -422,10 +433,11 @@ const td_command td_cmd_calibrate = {
         "run find them.\n"
         "With --devices that name several GPUs: runs bfs, sssp, labels, wcc and pagerank on generated graphs of seven "
         "families, and on the graphs given, every fragment on its own GPU, and logs the time of each iteration. From "
-        "these samples it trains a polynomial of degree 4 over the degrees of a frontier (mean, range, Gini coefficient, "
+        "these samples it trains a model over the degrees of a frontier (mean, range, Gini coefficient, "
         "entropy) for each kind of work: pushes, gather-sums, sweeps.\n"
-        "The tables show the error of a linear model, the polynomial and a regression tree on a family of graphs that "
-        "they were not trained on: the root of the mean squared relative error (RMSRE).\n"
+        "The tables show the error of a linear model, a polynomial of degree 4, a regression tree and the exponential of a "
+        "polynomial of degree 2 on a family of graphs that they were not trained on: the root of the mean squared relative "
+        "error (RMSRE). The best of them but the tree is stored.\n"
         "The model is stored in the folder tandem in XDG_DATA_HOME, or in ~/.local/share, where `tandem run --engine "
         "multi --set multi.cost=model` finds it. The cost of an edge does not depend on the number of GPUs: emu:2@dgx1 "
         "also calibrates emu:8@dgx1. Times of emulated GPUs are virtual.",

@@ -1,10 +1,10 @@
 #include "graph_text.h"
 
+#include "base/machine.h"
 #include "base/size.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 char *td_weights_text(char text[TD_GRAPH_TEXT], const td_graph *graph)
 {
@@ -77,10 +77,9 @@ uint64_t td_edge_bytes(const td_graph *graph)
 
 void td_memory_json(td_json *json, const td_graph *graph, uint64_t peak)
 {
-    struct rusage usage;
-    uint64_t edges = td_edge_bytes(graph);
+    uint64_t edges = td_edge_bytes(graph), resident = td_machine_peak_resident();
     td_json_u64(json, "peak_memory", peak);
-    if (getrusage(RUSAGE_SELF, &usage) == 0) td_json_u64(json, "peak_resident", (uint64_t)usage.ru_maxrss * 1024);
+    if (resident > 0) td_json_u64(json, "peak_resident", resident); /* ru_maxrss counts what was there before exec, too */
     td_json_u64(json, "edge_bytes", edges);
     if (edges > 0) td_json_real(json, "peak_over_edges", (double)peak / (double)edges);
 }

@@ -10,6 +10,6 @@
 #
 # TANDEM: the tool (default: build/tandem). FIGURES: which ones (default: "6 8 9 10 11 IV"). PROGRAMS: (default: bfs sssp
 # pagerank). ITERATIONS: of pagerank (default: 10). GPUS: numbers of GPUs of Figure 6 (default: 1 2 4 8). EDGES: of iterations that
-# "costs" judges (default: 50000). SETTINGS: further settings of all runs.
+# "costs" judges (default: 50000). COSTS: which ones (default: exact model measured uniform). SETTINGS: further settings of all runs.
 set -euo pipefail
 exec python3 "$(dirname "$0")/multi_figures.py" "$@"

@@ -104,9 +104,10 @@ for ((i = 0; i < runs; i++)); do
     program=$picked
     pick 25% 40% 60%
     share=$picked
-    case $engine-$program in # what paths have no run of
+    case $engine-$program in # what paths have no run of, or take minutes for on an emulated GPU
     paths-heat | paths-pagerank) program=sssp ;;
     paths-wcc) program=labels ;;
+    paths-kcore) program=bfs ;;
     esac
     request=(run "$program" "$work/$graph.tg")
     case $program in sssp | bfs) request+=(--source 1) ;; esac

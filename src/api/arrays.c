@@ -30,10 +30,11 @@ static td_status from_arrays(td_session *session, const td_edge_arrays *given, c
     TD_CHECK(td_array_check_ids(&arrays.targets, arrays.count, "td_edge_arrays.targets"));
     TD_CHECK(td_array_check_weights(&arrays.weights));
     TD_CHECK(take_options(options, &built));
+    td_pool *builders = td_session_builders(session, arrays.vertices, arrays.count);
     TD_CHECK(td_edges_create(&list, NULL));
     TD_TRY(td_edges_prepare(list, &built));
-    TD_TRY(td_arrays_list(&arrays, list, session->pool));
-    TD_TRY(td_graph_build(out, list, &built, session->pool));
+    TD_TRY(td_arrays_list(&arrays, list, builders));
+    TD_TRY(td_graph_build(out, list, &built, builders));
 done:
     td_edges_destroy(list);
     return status;
@@ -79,7 +80,7 @@ static td_status from_csr(td_session *session, const td_csr *given, const td_gra
     TD_CHECK(td_struct_take(&rows, sizeof rows, given, "td_csr"));
     TD_CHECK(check_rows(&rows));
     TD_CHECK(take_options(options, &built));
-    TD_CHECK(td_graph_from_rows(out, &rows, &built, session->pool));
+    TD_CHECK(td_graph_from_rows(out, &rows, &built, td_session_builders(session, rows.vertices, rows.edges)));
     lend(*out, &rows);
     return TD_OK;
 }

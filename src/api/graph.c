@@ -90,7 +90,7 @@ static td_status from_edges(td_session *session, const td_edges *given, const td
     if (options.columns != NULL) return td_fail(TD_USAGE, "td_graph_options.columns: edges from arrays have no columns");
     if (options.edges == TD_PLACE_DISK || options.edges == TD_PLACE_MAPPED)
         return td_fail(TD_USAGE, "td_graph_options.edges: edges from arrays are in memory");
-    TD_CHECK(build(session->pool, &edges, &built, out));
+    TD_CHECK(build(td_session_builders(session, edges.vertices, edges.count), &edges, &built, out));
     return options.check ? td_graph_check(*out, session->pool) : TD_OK;
 }
 

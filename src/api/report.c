@@ -84,7 +84,8 @@ static td_status make(td_session *session, const td_plan *plan, const td_result 
     TD_CHECK(td_need(result, "the result"));
     TD_CHECK(td_need(out, "the place for the text"));
     TD_CHECK(td_session_enter(session));
-    td_status status = plan->program == result->program && plan->graph == result->graph
+    const td_graph *graph = plan->graph->ranks_of != NULL ? plan->graph->ranks_of : plan->graph;
+    td_status status = plan->program == result->program && graph == result->graph
                            ? describe(session, plan, result, facts, put, out)
                            : td_fail(TD_INVALID, "the result is of another plan");
     td_session_leave(session);

@@ -105,6 +105,12 @@ void td_session_leave(td_session *session)
     atomic_flag_clear(&session->at_work);
 }
 
+td_pool *td_session_builders(const td_session *session, uint64_t vertices, uint64_t edges)
+{
+    enum { ALONE = 4096 };
+    return vertices < ALONE && edges < ALONE ? NULL : session->pool;
+}
+
 td_status td_session_set_budget(td_session *session, uint64_t bytes)
 {
     TD_CHECK(td_need(session, "the session"));

@@ -28,6 +28,10 @@ extern const td_option_name td_api_names[]; /* names.c */
 td_status td_session_enter(td_session *session);
 void td_session_leave(td_session *session);
 
+/* The workers for building a graph of so many vertices and edges; NULL, the calling thread alone, where a build takes less
+ * time than waking workers does, which is milliseconds on a busy machine. */
+td_pool *td_session_builders(const td_session *session, uint64_t vertices, uint64_t edges);
+
 /* Copies a caller's struct, whose first member is its size, over the defaults in
  * `out`: an older caller's is shorter, a newer one's may be longer if it asks for
  * nothing that is unknown here. `given` NULL leaves the defaults. */

@@ -3,6 +3,9 @@
  * (American flag sort). */
 #include "base/sort.h"
 
+#include "base/alloc.h"
+#include "base/fetch.h"
+
 #include <string.h>
 
 enum {
@@ -197,4 +200,81 @@ td_status td_sort_words(uint64_t *words, uint64_t count, uint64_t limit, td_pool
     for (int l = 1; l <= LEAVES; l++) self.begins[l] = count;
     TD_CHECK(divide(&self, bits, pool));
     return rest > 0 ? td_pool_for(pool, LEAVES, 1, sort_leaves, &self) : TD_OK;
+}
+
+/* Distinct words. */
+
+enum { PARTS = 256, MARKED = 1 << 14 }; /* parts of the bitmap; words that are marked at a time */
+
+typedef struct marking {
+    uint64_t *words, count, *map, map_words;
+    uint64_t places[PARTS + 1]; /* where the words of each part of the bitmap begin */
+} marking;
+
+/* Every word may be in a cache line of its own, which is fetched in advance. */
+static td_status mark(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    enum { AHEAD = 16 };
+    (void)worker;
+    const marking *self = context;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t word = self->words[i];
+        if (i + AHEAD < end) td_fetch(&self->map[self->words[i + AHEAD] / 64]);
+        __atomic_fetch_or(&self->map[word / 64], UINT64_C(1) << word % 64, __ATOMIC_RELAXED);
+    }
+    return TD_OK;
+}
+
+static td_status count_marks(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    marking *self = context;
+    for (uint64_t part = begin; part < end; part++) {
+        uint64_t count = 0, last = td_share(self->map_words, (int)part + 1, PARTS);
+        for (uint64_t w = td_share(self->map_words, (int)part, PARTS); w < last; w++)
+            count += (uint64_t)__builtin_popcountll(self->map[w]);
+        self->places[part + 1] = count;
+    }
+    return TD_OK;
+}
+
+static td_status list_marks(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const marking *self = context;
+    for (uint64_t part = begin; part < end; part++) {
+        uint64_t *into = self->words + self->places[part], last = td_share(self->map_words, (int)part + 1, PARTS);
+        for (uint64_t w = td_share(self->map_words, (int)part, PARTS); w < last; w++)
+            for (uint64_t bits = self->map[w]; bits != 0; bits &= bits - 1)
+                *into++ = w * 64 + (uint64_t)__builtin_ctzll(bits);
+    }
+    return TD_OK;
+}
+
+static td_status sort_by_marks(marking *self, td_pool *pool)
+{
+    TD_CHECK(td_pool_for(pool, self->count, MARKED, mark, self));
+    TD_CHECK(td_pool_for(pool, PARTS, 1, count_marks, self));
+    for (int part = 0; part < PARTS; part++) self->places[part + 1] += self->places[part];
+    if (self->places[PARTS] != self->count) return td_fail(TD_INTERNAL, "sorting: a word is there twice");
+    return td_pool_for(pool, PARTS, 1, list_marks, self);
+}
+
+uint64_t td_sort_bitmap_bytes(uint64_t count, uint64_t limit)
+{
+    uint64_t bytes = (limit / 64 + 1) * sizeof(uint64_t);
+    return count > FEW && bytes <= count * sizeof(uint64_t) ? bytes : 0;
+}
+
+td_status td_sort_distinct(uint64_t *words, uint64_t count, uint64_t limit, td_pool *pool)
+{
+    td_memory_stats memory = td_memory();
+    uint64_t bytes = td_sort_bitmap_bytes(count, limit);
+    marking self = {.words = words, .count = count, .map_words = bytes / sizeof(uint64_t)};
+    bool room = memory.budget == 0 || (memory.budget > memory.now && (memory.budget - memory.now) / 2 > bytes);
+    if (bytes == 0 || !room) return td_sort_words(words, count, limit, pool);
+    TD_CHECK(TD_NEW_ZEROED(&self.map, self.map_words, "marks of sorted words"));
+    td_status status = sort_by_marks(&self, pool);
+    td_free(self.map);
+    return status;
 }

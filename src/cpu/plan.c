@@ -1,5 +1,6 @@
 /* Memory of a run of the cpu engine: the functions that declare its arrays measure them; sizes that depend on the data
  * are estimated here. */
+#include "base/sort.h"
 #include "kernels/cpu/buckets.h"
 #include "cpu/cpu.h"
 
@@ -53,6 +54,7 @@ static td_status measure_results(td_cpu_job *job, td_cpu_memory *memory)
     bool weighted = k != &job->run->program->cpu[TD_WEIGHT_NONE];
     if (job->options->parents) TD_CHECK(td_cpu_declare_parents(job, memory));
     if (job->options->parents && weighted) memory->bytes += n * sizeof(uint32_t);
+    if (k->edge != NULL) memory->bytes += td_sort_bitmap_bytes(n, job->graph->edges);
     if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) memory->bytes += n * sizeof(uint32_t);
     memory->bytes += sizeof(td_run) + TD_FIRST_ROWS * sizeof(td_row) + (uint64_t)job->workers * sizeof(td_run_of_units);
     return TD_OK;

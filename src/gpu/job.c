@@ -1,8 +1,11 @@
 #include "gpu/launch.h"
+#include "gpu/ring.h"
+#include "gpu/transfer.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/sort.h"
 #include "run/sweep.h"
 #include "programs/gpu.h"
 #include "store/checks.h"
@@ -66,6 +69,7 @@ td_status td_gpu_job_start(td_gpu_job *job, td_device *device, td_stream *stream
 void td_gpu_job_close(td_gpu_job *job)
 {
     if (job->stream != NULL) (void)td_stream_synchronize(job->stream);
+    td_gpu_ring_close(job);
     for (int i = 0; i < job->owned_count; i++) td_device_free(job->device, job->owned[i]);
     td_free(job->owned);
     if (job->pinned) td_device_unpin(job->device, job->control);
@@ -367,8 +371,7 @@ static td_status copy_values(td_gpu_job *job)
         bytes = sizeof(uint32_t);
     }
     TD_CHECK(td_new_bytes(&job->run->values, job->graph->vertices, bytes, "vertex values"));
-    TD_CHECK(td_stream_copy(job->stream, job->run->values, values, job->graph->vertices * bytes, TD_TO_HOST));
-    return td_stream_synchronize(job->stream);
+    return td_gpu_download(job, job->run->values, values, job->graph->vertices * bytes);
 }
 
 static td_status copy_edges(td_gpu_job *job)
@@ -377,9 +380,7 @@ static td_status copy_edges(td_gpu_job *job)
     if (job->arrays.edges == NULL) return TD_OK;
     run->edge_count = job->control->edge_count;
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
-    TD_CHECK(td_stream_copy(job->stream, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges,
-                            TD_TO_HOST));
-    TD_CHECK(td_stream_synchronize(job->stream));
+    TD_CHECK(td_gpu_download(job, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges));
     return td_sweep_end_forest(run, job->options->pool);
 }
 
@@ -391,7 +392,9 @@ void td_gpu_note_results(td_gpu_job *job)
     if (job->traits->edge != NULL && td_checks_pending(job->graph, job->graph->out.targets))
         vertex += sizeof(td_forest_edge); /* its edges, out of the mapped file */
     if (job->options->parents) vertex += sizeof(uint32_t);
-    td_host_note(&job->memory.host, job->graph->vertices * vertex);
+    uint64_t marks = job->traits->edge != NULL ? td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges) : 0;
+    td_gpu_ring_note(job, job->graph->vertices * vertex);
+    td_host_note(&job->memory.host, job->graph->vertices * vertex + marks);
 }
 
 td_status td_gpu_copy_result(td_gpu_job *job)

@@ -72,6 +72,7 @@ typedef struct td_gpu_job {
     td_gpu_list core_prefix; /* stream: the resident prefix of the lists, the rest is at the host; offsets NULL: none */
     bool even;               /* launches that do not fill the GPU have smaller blocks, as many on every multiprocessor */
     uint32_t high_degree, mean_degree; /* high_degree: minimum degree at which a list is divided */
+    bool pieces_clear;       /* the counter of pieces is 0: the next launch need not clear it */
     bool has_high_degree;    /* some vertex may have that degree */
     bool in_place;           /* values are replaced in place: no second array */
     bool strict;             /* td_run_strict: messages are the values before the iteration */
@@ -96,6 +97,8 @@ typedef struct td_gpu_job {
     td_gpu_memory memory;    /* declared device arrays */
     void **owned;            /* device memory of this run */
     int owned_count;
+    struct td_gpu_ring *ring; /* for large copies (gpu/ring.h); NULL: not made yet */
+    bool ring_noted;
 } td_gpu_job;
 
 /* Opens and closes a job: the program's kernels for the device, the counters. */

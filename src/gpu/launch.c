@@ -123,7 +123,7 @@ static td_status push_fragment(const td_gpu_job *job, td_stream *stream, const t
 
 td_status td_gpu_push_part(const td_gpu_job *job, td_stream *stream, const td_push_part_args *args)
 {
-    if (job->has_high_degree) TD_CHECK(td_gpu_clear_pieces(job, stream));
+    if (job->has_high_degree && !job->pieces_clear) TD_CHECK(td_gpu_clear_pieces(job, stream));
     return args->push.fragments == NULL ? push_alone(job, stream, args) : push_fragment(job, stream, args);
 }
 

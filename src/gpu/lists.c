@@ -3,7 +3,7 @@
 #include "gpu/lists.h"
 
 #include "base/alloc.h"
-#include "gpu/upload.h"
+#include "gpu/transfer.h"
 #include "layout/lists.h"
 #include "store/checks.h"
 
@@ -98,7 +98,8 @@ static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adj
     uint64_t n = job->graph->vertices;
     missing of = find_missing(job, list, targets);
     TD_CHECK(declare_list(job, list, &of, edges));
-    if (of.targets) td_host_note(&job->memory.host, td_gpu_upload_bytes(edges * sizeof(uint32_t)));
+    if (of.offsets) td_gpu_ring_note(job, (n + 1) * sizeof(uint64_t));
+    if (of.targets) td_gpu_ring_note(job, edges * sizeof(uint32_t));
     if (job->memory.measures) return TD_OK;
     if (of.offsets) TD_CHECK(td_gpu_upload(job, list->offsets, from->offsets, (n + 1) * sizeof(uint64_t)));
     if (of.targets) TD_CHECK(td_gpu_upload(job, list->targets, from->targets, edges * sizeof(uint32_t)));
@@ -217,10 +218,7 @@ static td_status fill_heads(td_gpu_job *job, const td_gpu_head_arrays *heads)
     td_status status = TD_OK;
     td_gpu_heads found = {0};
     TD_TRY(find_heads(job, &found));
-    TD_TRY(td_gpu_upload(job, heads->bits, found.bits, found.words * sizeof(uint32_t)));
-    TD_TRY(td_gpu_upload(job, heads->before, found.before, found.pieces * sizeof(uint32_t)));
-    TD_TRY(td_gpu_upload(job, heads->lists, found.lists, found.count * sizeof(uint32_t)));
-    TD_TRY(td_stream_synchronize(job->stream));
+    TD_TRY(td_gpu_upload_heads(job, heads, &found));
 done:
     td_gpu_free_heads(&found);
     return status;
@@ -233,7 +231,7 @@ static td_status load_heads(td_gpu_job *job)
     job->pull_pieces = (edges + TD_GPU_TILE - 1) / TD_GPU_TILE;
     if (heads->lists == NULL) {
         TD_CHECK(td_gpu_declare_heads(&job->memory, heads, edges, n));
-        td_host_note(&job->memory.host, td_gpu_head_host_bytes(edges, n));
+        td_gpu_note_heads(job, edges, n);
         if (job->memory.measures) return TD_OK;
         TD_CHECK(fill_heads(job, heads));
     }

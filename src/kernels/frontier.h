@@ -4,8 +4,7 @@
 #ifndef TD_KERNELS_FRONTIER_H
 #define TD_KERNELS_FRONTIER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "kernels/program.h"
 
 /* A bitmap, a queue, or both. */
 typedef struct td_frontier {
@@ -19,7 +18,7 @@ typedef struct td_unsettled {
     uint64_t vertices, edges;
 } td_unsettled;
 
-static inline void td_unsettled_subtract(td_unsettled *unsettled, uint64_t vertices, uint64_t edges)
+TD_INLINE void td_unsettled_subtract(td_unsettled *unsettled, uint64_t vertices, uint64_t edges)
 {
     unsettled->edges -= edges < unsettled->edges ? edges : unsettled->edges;
     unsettled->vertices -= vertices < unsettled->vertices ? vertices : unsettled->vertices;
@@ -29,7 +28,7 @@ enum { TD_HIT_ALPHA = 15 }; /* Beamer: pull above 1/15 of the unvisited vertices
 
 /* Edges of a frontier from which a first-hit pull visits fewer edges than a push: a pull reads every word of the bitmap,
  * at least one edge of every unvisited vertex, and on skewed graphs about 1/15 of their edges. */
-static inline uint64_t td_hit_bound(const td_unsettled *unsettled, uint64_t words)
+TD_INLINE uint64_t td_hit_bound(const td_unsettled *unsettled, uint64_t words)
 {
     uint64_t bound = unsettled->edges / TD_HIT_ALPHA;
     if (bound < 2 * unsettled->vertices) bound = 2 * unsettled->vertices;

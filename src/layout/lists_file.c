@@ -122,15 +122,20 @@ done:
 
 /* Checking. */
 
-td_status td_lists_check_targets(const uint32_t *targets, uint64_t count, uint32_t mask, uint32_t vertices)
+/* Comparisons are or-ed: that takes fewer instructions than a maximum where the processor has none of unsigned words. */
+static uint32_t find_most(const uint32_t *targets, uint64_t count, uint32_t mask)
 {
     uint32_t most = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t target = targets[i] & mask;
-        most = target > most ? target : most;
-    }
-    if (count == 0 || most < vertices) return TD_OK;
-    return td_fail(TD_CORRUPT, "a list has vertex %u of %u; prepare it again", most, vertices);
+    for (uint64_t i = 0; i < count; i++) most = (targets[i] & mask) > most ? targets[i] & mask : most;
+    return most;
+}
+
+td_status td_lists_check_targets(const uint32_t *targets, uint64_t count, uint32_t mask, uint32_t vertices)
+{
+    uint32_t wrong = 0;
+    for (uint64_t i = 0; i < count; i++) wrong |= (targets[i] & mask) >= vertices;
+    if (wrong == 0) return TD_OK;
+    return td_fail(TD_CORRUPT, "a list has vertex %u of %u; prepare it again", find_most(targets, count, mask), vertices);
 }
 
 /* Integers are compared as numbers, so that NaN fails like any other real that is not within the range. */
@@ -168,16 +173,18 @@ typedef struct checking {
     const td_lists_form *form;
 } checking;
 
+/* A packed word's halves have fewer than 32 bits each, so that signed comparisons do. */
 static td_status check_packed(const td_graph *graph, const uint32_t *words, uint64_t count, uint32_t bits)
 {
-    uint32_t least = UINT32_MAX, most = 0;
-    TD_CHECK(td_lists_check_targets(words, count, UINT32_MAX >> bits, graph->vertices));
+    int32_t least = (int32_t)graph->weight_min, most = (int32_t)graph->weight_max, last = (int32_t)(graph->vertices - 1);
+    uint32_t mask = UINT32_MAX >> bits, shift = 32 - bits;
+    int32_t wrong = 0;
     for (uint64_t i = 0; i < count; i++) {
-        uint32_t weight = words[i] >> (32 - bits);
-        least = weight < least ? weight : least;
-        most = weight > most ? weight : most;
+        int32_t target = (int32_t)(words[i] & mask), weight = (int32_t)(words[i] >> shift);
+        wrong |= (target > last) | (weight < least) | (weight > most);
     }
-    if (count == 0 || (least >= graph->weight_min && most <= graph->weight_max)) return TD_OK;
+    if (wrong == 0) return TD_OK;
+    TD_CHECK(td_lists_check_targets(words, count, mask, graph->vertices));
     return td_fail(TD_CORRUPT, "a packed weight is outside %g to %g, the range of the graph; prepare it again",
                    graph->weight_min, graph->weight_max);
 }

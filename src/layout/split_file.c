@@ -200,77 +200,129 @@ done:
     return status;
 }
 
-/* Lists by the new numbers, before they are cut. */
+/* Lists by the new numbers are cut as they are read, twice: first every list is divided, then both parts are filled. What
+ * has been read is checked each time, because the file may have changed in between; it is never whole in memory. */
 typedef struct cutting {
     const td_split *split;
-    td_adjacency from;
+    uint64_t *offsets;  /* of the whole lists, and their number of edges */
     td_split_lists to;
     const td_graph *graph;
     const td_sidecar *file;
-    bool both, in; /* which lists */
+    bool both, in;      /* which lists */
+    uint32_t *ends[2];  /* first and last target of every block, */
+    uint64_t block;     /* which has so many */
 } cutting;
 
-static td_status check_targets(const void *context, uint64_t at, const void *data, uint64_t bytes)
+enum { BLOCK = 1 << 16 }; /* bytes that td_sidecar_take hands on at a time */
+
+/* Number of the list that has an edge. */
+static uint64_t list_of(const cutting *self, uint64_t edge)
 {
-    const cutting *self = context;
-    (void)at;
-    return td_lists_check_targets(data, bytes / sizeof(uint32_t), UINT32_MAX, self->split->vertices);
+    uint64_t low = 0, high = self->split->vertices;
+    while (low < high) { /* the first that ends behind the edge */
+        uint64_t middle = low + (high - low) / 2;
+        if (self->offsets[middle + 1] > edge) high = middle;
+        else low = middle + 1;
+    }
+    return low;
 }
 
-static td_status check_weights(const void *context, uint64_t at, const void *data, uint64_t bytes)
+/* Places where a target is followed by a lower one. Lists are sorted if there are as many as between two lists. */
+static uint64_t count_descents(const uint32_t *targets, uint64_t count)
 {
-    const cutting *self = context;
-    (void)at;
-    return td_lists_check_weights(self->graph, data, bytes / self->split->weight_bytes);
+    uint32_t descents = 0;
+    for (uint64_t e = 1; e < count; e++) descents += targets[e - 1] > targets[e];
+    return descents;
 }
 
-/* Where the first number of a sorted list is that is not hot. */
-static uint64_t find_cut(const cutting *self, uint64_t number)
+/* How many of sorted targets are hot. */
+static uint64_t count_hot(const cutting *self, uint64_t number, const uint32_t *targets, uint64_t count)
 {
-    uint64_t low = self->from.offsets[number], high = self->from.offsets[number + 1];
-    if (number >= self->split->inside) return low;
+    uint64_t low = 0, high = count;
+    if (number >= self->split->inside) return 0;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (self->from.targets[middle] < self->split->inside) low = middle + 1;
+        if (targets[middle] < self->split->inside) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-static td_status count_lists(void *context, uint64_t begin, uint64_t end, int worker)
+/* A list may go on in the next block, which another worker has. */
+static void count_parts(const cutting *self, uint64_t number, bool whole, uint64_t hot, uint64_t rest)
 {
-    (void)worker;
-    cutting *self = context;
-    for (uint64_t i = begin; i < end; i++) {
-        uint64_t first = self->from.offsets[i], last = self->from.offsets[i + 1], at = find_cut(self, i);
-        bool sorted = true;
-        for (uint64_t e = first + 1; e < last; e++) sorted &= self->from.targets[e - 1] <= self->from.targets[e];
-        if (!sorted) return corrupt(self->file, "a list is not sorted");
-        self->to.hot.offsets[i + 1] = at - first;
-        self->to.rest.offsets[i + 1] = last - at;
+    uint64_t *of_hot = self->to.hot.offsets + number + 1, *of_rest = self->to.rest.offsets + number + 1;
+    if (whole) {
+        *of_hot = hot;
+        *of_rest = rest;
+        return;
+    }
+    __atomic_fetch_add(of_hot, hot, __ATOMIC_RELAXED);
+    __atomic_fetch_add(of_rest, rest, __ATOMIC_RELAXED);
+}
+
+static td_status divide_block(const void *context, uint64_t at, const void *data, uint64_t bytes)
+{
+    const cutting *self = context;
+    const uint32_t *targets = data;
+    uint64_t edge = at / sizeof *targets, count = bytes / sizeof *targets, end = edge + count;
+    TD_CHECK(td_lists_check_targets(targets, count, UINT32_MAX, self->split->vertices));
+    self->ends[0][edge / self->block] = targets[0];
+    self->ends[1][edge / self->block] = targets[count - 1];
+    uint64_t descents = count_descents(targets, count);
+    for (uint64_t i = list_of(self, edge); edge < end; i++) {
+        uint64_t last = self->offsets[i + 1] < end ? self->offsets[i + 1] : end, length = last - edge;
+        uint64_t hot = count_hot(self, i, targets, length);
+        count_parts(self, i, length == self->offsets[i + 1] - self->offsets[i], hot, length - hot);
+        targets += length;
+        edge = last;
+        descents -= length > 0 && edge < end && targets[-1] > targets[0]; /* an empty list ends where the one before did */
+    }
+    return descents == 0 ? TD_OK : corrupt(self->file, "a list is not sorted");
+}
+
+/* The order of targets at the seams of blocks. */
+static td_status check_seams(const cutting *self)
+{
+    for (uint64_t b = 1; b * self->block < self->split->edges; b++) {
+        uint64_t edge = b * self->block, list = list_of(self, edge);
+        if (self->offsets[list] < edge && self->ends[1][b - 1] > self->ends[0][b])
+            return corrupt(self->file, "a list is not sorted");
     }
     return TD_OK;
 }
 
-static void copy_edges(const cutting *self, const td_adjacency *to, uint64_t at, uint64_t first, uint64_t count)
+/* Copies a block of elements of this size to where their parts of the lists are. */
+static void place_block(const cutting *self, uint64_t at, const char *data, uint64_t bytes, uint64_t size, char *hot, char *rest)
 {
-    size_t weight = self->split->weight_bytes;
-    if (count == 0) return;
-    memcpy(to->targets + at, self->from.targets + first, count * sizeof(uint32_t));
-    if (weight == 0) return;
-    memcpy((char *)to->weights + at * weight, (char *)self->from.weights + first * weight, count * weight);
+    uint64_t edge = at / size, end = edge + bytes / size;
+    for (uint64_t i = list_of(self, edge); edge < end; i++) {
+        const uint64_t *of_hot = self->to.hot.offsets + i, *of_rest = self->to.rest.offsets + i;
+        uint64_t last = self->offsets[i + 1] < end ? self->offsets[i + 1] : end;
+        uint64_t from = edge - self->offsets[i], to = last - self->offsets[i], cut = of_hot[1] - of_hot[0];
+        uint64_t inside = (to < cut ? to : cut) - (from < cut ? from : cut);
+        if (inside > 0) memcpy(hot + (of_hot[0] + from) * size, data, inside * size);
+        if (to - from > inside)
+            memcpy(rest + (of_rest[0] + from + inside - cut) * size, data + inside * size, (to - from - inside) * size);
+        data += (to - from) * size;
+        edge = last;
+    }
 }
 
-static td_status copy_lists(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status place_targets(const void *context, uint64_t at, const void *data, uint64_t bytes)
 {
-    (void)worker;
     const cutting *self = context;
-    for (uint64_t i = begin; i < end; i++) {
-        const uint64_t *hot = self->to.hot.offsets + i, *rest = self->to.rest.offsets + i;
-        uint64_t first = self->from.offsets[i], inside = hot[1] - hot[0];
-        copy_edges(self, &self->to.hot, hot[0], first, inside);
-        copy_edges(self, &self->to.rest, rest[0], first + inside, rest[1] - rest[0]);
-    }
+    TD_CHECK(td_lists_check_targets(data, bytes / sizeof(uint32_t), UINT32_MAX, self->split->vertices));
+    place_block(self, at, data, bytes, sizeof(uint32_t), (char *)self->to.hot.targets, (char *)self->to.rest.targets);
+    return TD_OK;
+}
+
+static td_status place_weights(const void *context, uint64_t at, const void *data, uint64_t bytes)
+{
+    const cutting *self = context;
+    uint64_t size = self->split->weight_bytes;
+    TD_CHECK(td_lists_check_weights(self->graph, data, bytes / size));
+    place_block(self, at, data, bytes, size, self->to.hot.weights, self->to.rest.weights);
     return TD_OK;
 }
 
@@ -280,26 +332,6 @@ static td_status declare_edges(td_adjacency *list, uint64_t edges, size_t weight
     return weight == 0 ? TD_OK : td_host_declare(memory, &list->weights, edges, weight, "lists cut in two");
 }
 
-static void undeclare_whole(const td_split *split, td_adjacency *from, td_host_memory *memory)
-{
-    uint64_t n = split->vertices;
-    td_host_undeclare(memory, &from->offsets, n + 1, sizeof(uint64_t));
-    td_host_undeclare(memory, &from->targets, split->edges, sizeof(uint32_t));
-    if (split->weight_bytes > 0) td_host_undeclare(memory, &from->weights, split->edges, split->weight_bytes);
-}
-
-static td_status cut(cutting *self, td_host_memory *memory, td_pool *pool)
-{
-    uint64_t n = self->split->vertices, *hot = self->to.hot.offsets, *rest = self->to.rest.offsets;
-    TD_CHECK(td_pool_for(pool, n, GRAIN, count_lists, self));
-    TD_CHECK(td_sum_up(hot, n, pool));
-    TD_CHECK(td_sum_up(rest, n, pool));
-    if (hot[n] != self->split->hot_edges) return corrupt(self->file, "the hot part is not as large as stated");
-    TD_CHECK(declare_edges(&self->to.hot, hot[n], self->split->weight_bytes, memory));
-    TD_CHECK(declare_edges(&self->to.rest, rest[n], self->split->weight_bytes, memory));
-    return td_pool_for(pool, n, GRAIN, copy_lists, self);
-}
-
 static td_status find_lengths(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -307,45 +339,60 @@ static td_status find_lengths(void *context, uint64_t begin, uint64_t end, int w
     const td_adjacency *list = self->in ? &self->graph->in : &self->graph->out;
     for (uint64_t i = begin; i < end; i++) {
         uint32_t v = self->split->order[i];
-        self->from.offsets[i + 1] = td_degree(list, v) + (self->both ? td_degree(&self->graph->in, v) : 0);
+        self->offsets[i + 1] = td_degree(list, v) + (self->both ? td_degree(&self->graph->in, v) : 0);
     }
     return TD_OK;
 }
 
-static td_status read_whole(cutting *self, td_pool *pool)
+static td_status divide(cutting *self, td_pool *pool)
 {
     const td_split *split = self->split;
-    bool in = self->in;
-    TD_CHECK(td_pool_for(pool, split->vertices, GRAIN, find_lengths, self));
-    TD_CHECK(td_sum_up(self->from.offsets, split->vertices, pool));
-    TD_CHECK(td_sidecar_read_checked(self->file, in ? "in" : "out", self->from.targets, split->edges * sizeof(uint32_t),
-                                     check_targets, self, pool));
-    if (split->weight_bytes == 0) return TD_OK;
-    return td_sidecar_read_checked(self->file, in ? "in weights" : "out weights", self->from.weights,
-                                   split->edges * split->weight_bytes, check_weights, self, pool);
+    uint64_t n = split->vertices;
+    TD_CHECK(td_pool_for(pool, n, GRAIN, find_lengths, self));
+    TD_CHECK(td_sum_up(self->offsets, n, pool));
+    TD_CHECK(td_sidecar_take(self->file, self->in ? "in" : "out", split->edges * sizeof(uint32_t), divide_block, self, pool));
+    TD_CHECK(check_seams(self));
+    TD_CHECK(td_sum_up(self->to.hot.offsets, n, pool));
+    TD_CHECK(td_sum_up(self->to.rest.offsets, n, pool));
+    if (self->to.hot.offsets[n] == split->hot_edges) return TD_OK;
+    return corrupt(self->file, "the hot part is not as large as stated");
 }
 
-/* Reads lists whole and cuts them: twice their bytes for a moment. */
+static td_status place(cutting *self, td_host_memory *memory, td_pool *pool)
+{
+    const td_split *split = self->split;
+    uint64_t n = split->vertices, weight = split->weight_bytes;
+    TD_CHECK(declare_edges(&self->to.hot, self->to.hot.offsets[n], weight, memory));
+    TD_CHECK(declare_edges(&self->to.rest, self->to.rest.offsets[n], weight, memory));
+    TD_CHECK(td_sidecar_take(self->file, self->in ? "in" : "out", split->edges * sizeof(uint32_t), place_targets, self,
+                             pool));
+    if (weight == 0) return TD_OK;
+    return td_sidecar_take(self->file, self->in ? "in weights" : "out weights", split->edges * weight, place_weights, self,
+                           pool);
+}
+
 static td_status read_lists(const td_split *split, const td_sidecar *file, const td_graph *graph, bool both, bool in,
                             td_split_lists *out, td_host_memory *memory, td_pool *pool)
 {
     td_status status = TD_OK;
-    uint64_t n = split->vertices;
-    cutting self = {.split = split, .graph = graph, .file = file, .both = both, .in = in};
-    TD_TRY(td_host_declare(memory, &self.to.hot.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
-    TD_TRY(td_host_declare(memory, &self.to.rest.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
-    TD_TRY(td_host_declare(memory, &self.from.offsets, n + 1, sizeof(uint64_t), "lists of a layout"));
-    TD_TRY(declare_edges(&self.from, split->edges, split->weight_bytes, memory));
+    uint64_t n = split->vertices, block = BLOCK / sizeof(uint32_t), blocks = (split->edges + block - 1) / block;
+    cutting self = {.split = split, .graph = graph, .file = file, .both = both, .in = in, .block = block};
+    TD_TRY(td_host_declare_zeroed(memory, &self.to.hot.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
+    TD_TRY(td_host_declare_zeroed(memory, &self.to.rest.offsets, n + 1, sizeof(uint64_t), "lists cut in two"));
+    TD_TRY(td_host_declare(memory, &self.offsets, n + 1, sizeof(uint64_t), "lists of a layout"));
+    for (int i = 0; i < 2; i++)
+        TD_TRY(td_host_declare(memory, &self.ends[i], blocks, sizeof(uint32_t), "ends of blocks"));
     if (memory->measures) {
         TD_TRY(declare_edges(&self.to.hot, split->edges, split->weight_bytes, memory));
     } else {
-        TD_TRY(read_whole(&self, pool));
-        TD_TRY(cut(&self, memory, pool));
+        TD_TRY(divide(&self, pool));
+        TD_TRY(place(&self, memory, pool));
     }
     *out = self.to;
     self.to = (td_split_lists){0};
 done:
-    undeclare_whole(split, &self.from, memory);
+    for (int i = 0; i < 2; i++) td_host_undeclare(memory, &self.ends[i], blocks, sizeof(uint32_t));
+    td_host_undeclare(memory, &self.offsets, n + 1, sizeof(uint64_t));
     td_lists_free(&self.to.hot);
     td_lists_free(&self.to.rest);
     return status;

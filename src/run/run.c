@@ -85,11 +85,22 @@ static bool rows_end(const td_run *run)
     return run->row_count == MOST_ROWS || (run->row_room & NO_MORE_ROWS) != 0;
 }
 
+/* Whether so many rows would take memory that the run may still need: engines that fill what they are given, with pages
+ * for example, leave room for PLANNED_ROWS. */
+enum { PLANNED_ROWS = 8 * TD_FIRST_ROWS };
+
+static bool rows_crowd(uint32_t rows)
+{
+    td_memory_stats memory = td_memory();
+    if (memory.budget == 0 || rows <= PLANNED_ROWS) return false;
+    return memory.now + rows * sizeof(td_row) + memory.budget / 16 > memory.budget;
+}
+
 /* Plans count the first rows alone: a run does not fail because its report would be long. */
 static td_status make_row_room(td_run *run)
 {
     uint32_t room = run->row_room == 0 ? TD_FIRST_ROWS : run->row_room * 2;
-    td_status status = TD_RESIZE(&run->rows, room, "rows of iterations");
+    td_status status = rows_crowd(room) ? TD_NO_MEMORY : TD_RESIZE(&run->rows, room, "rows of iterations");
     if (status == TD_NO_MEMORY && run->row_room > 0) {
         run->row_room |= NO_MORE_ROWS;
         return TD_OK;

@@ -53,6 +53,7 @@ typedef struct gathering {
     const void *context;
     uint64_t places[PARTS + 1]; /* where each part's edges begin */
     double weights[PARTS];
+    bool copies; /* the forest's edges out of the file */
 } gathering;
 
 static td_status count_edges(void *context, uint64_t begin, uint64_t end, int worker)
@@ -96,10 +97,22 @@ td_status td_sweep_collect(td_run *run, td_sweep_edge_fn edge, const void *conte
 
 td_status td_sweep_sort_edges(td_run *run, td_pool *pool)
 {
-    return td_sort_words(run->edges, run->edge_count, run->graph->edges, pool);
+    return td_sort_distinct(run->edges, run->edge_count, run->graph->edges, pool);
 }
 
-static td_status add_weights(void *context, uint64_t begin, uint64_t end, int worker)
+/* Copies an edge of the forest out of the mapped file, which a GPU has read: a copy of all lists takes longer than all the
+ * rest of the run. The file may have changed meanwhile, so that a target is read once, and is a vertex. */
+static td_status copy_edge(const td_run *run, uint64_t i)
+{
+    const td_graph *graph = run->graph;
+    uint64_t edge = run->edges[i];
+    uint32_t target = __atomic_load_n(&graph->out.targets[edge], __ATOMIC_RELAXED);
+    if (target >= graph->vertices) return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, target);
+    run->forest[i] = (td_forest_edge){target, td_weight_at(graph, &graph->out, edge)};
+    return TD_OK;
+}
+
+static td_status end_edges(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     gathering *self = context;
@@ -107,40 +120,20 @@ static td_status add_weights(void *context, uint64_t begin, uint64_t end, int wo
     for (uint64_t part = begin; part < end; part++) {
         uint64_t last = td_share(run->edge_count, (int)part + 1, PARTS);
         for (uint64_t i = td_share(run->edge_count, (int)part, PARTS); i < last; i++) {
-            if (run->forest == NULL) td_run_fetch_edge(run, i);
+            if (self->copies || run->forest == NULL) td_run_fetch_edge(run, i);
+            if (self->copies) TD_CHECK(copy_edge(run, i));
             self->weights[part] += td_run_forest_edge(run, i).weight;
         }
     }
     return TD_OK;
 }
 
-/* Copies the forest's edges out of the mapped file, which a GPU has read: a copy of all lists takes longer than all the
- * rest of the run. The file may have changed meanwhile, so that a target is read once, and is a vertex. */
-static td_status copy_edges(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    (void)worker;
-    const td_run *run = ((gathering *)context)->run;
-    const td_graph *graph = run->graph;
-    for (uint64_t i = begin; i < end; i++) {
-        uint64_t edge = run->edges[i];
-        td_run_fetch_edge(run, i);
-        uint32_t target = __atomic_load_n(&graph->out.targets[edge], __ATOMIC_RELAXED);
-        if (target >= graph->vertices) return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, target);
-        run->forest[i] = (td_forest_edge){target, td_weight_at(graph, &graph->out, edge)};
-    }
-    return TD_OK;
-}
-
 td_status td_sweep_end_forest(td_run *run, td_pool *pool)
 {
-    enum { EDGES_AT_A_TIME = 1 << 14 };
-    gathering self = {.run = run};
+    gathering self = {.run = run, .copies = td_checks_pending(run->graph, run->graph->out.targets)};
     TD_CHECK(td_sweep_sort_edges(run, pool));
-    if (td_checks_pending(run->graph, run->graph->out.targets)) {
-        TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
-        TD_CHECK(td_pool_for(pool, run->edge_count, EDGES_AT_A_TIME, copy_edges, &self));
-    }
-    TD_CHECK(td_pool_for(pool, PARTS, 1, add_weights, &self));
+    if (self.copies) TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
+    TD_CHECK(td_pool_for(pool, PARTS, 1, end_edges, &self));
     run->total_weight = 0;
     for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];
     return TD_OK;

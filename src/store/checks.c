@@ -126,20 +126,18 @@ td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t e
     return td_mapping_check(graph->mapping, status);
 }
 
-uint64_t td_checks_bytes(const td_graph *graph, const void *array, uint64_t at, uint64_t bytes)
+static td_status read_piece(td_checks *checks, td_section_kind kind, uint64_t at, void *into, uint64_t bytes)
 {
-    const td_checks *checks = graph->checks;
-    const td_section *section = &checks->packed->info.sections[kind_of(checks, array)];
-    return at + bytes < section->bytes ? bytes : td_packed_padded(section->bytes) - at;
+    uint64_t length = checks->packed->info.sections[kind].bytes;
+    if (at + bytes >= length) bytes = td_packed_padded(length) - at;
+    atomic_fetch_add_explicit(&checks->bytes, bytes, memory_order_relaxed);
+    TD_CHECK(td_packed_read(checks->packed, kind, at, into, bytes));
+    return td_packed_verify_content(checks->packed, kind, at / TD_PACKED_BLOCK, into, bytes);
 }
 
-td_status td_checks_piece(const td_graph *graph, const void *array, uint64_t at, const void *copy, uint64_t bytes)
+td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
 {
-    td_checks *checks = graph->checks;
-    td_section_kind kind = kind_of(checks, array);
-    atomic_fetch_add_explicit(&checks->bytes, bytes, memory_order_relaxed);
-    return td_mapping_check(graph->mapping, td_packed_verify_content(checks->packed, kind, at / TD_PACKED_BLOCK, copy,
-                                                                     bytes));
+    return td_mapping_check(graph->mapping, read_piece(graph->checks, kind_of(graph->checks, array), at, into, bytes));
 }
 
 td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool)

@@ -1,4 +1,4 @@
-/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/upload.c),
+/* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/transfer.c),
  * and for code that reads every target once and checks that it is a vertex (cpu/mapped.c, run/sweep.c). All else reads
  * copies in memory: offsets, ids and names are copied when the file is opened, lists when td_checks_lists is first
  * called. Checksums are those of what was copied, never of the mapping: a file that is overwritten in place afterwards
@@ -33,12 +33,11 @@ td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t e
 /* If so, replaces it by a checked copy in memory, which the graph owns. */
 td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool);
 
-/* Checks a copy of bytes at .. at + bytes - 1 of such an array; `at` is a multiple of TD_CHECKS_BLOCK, and so is
- * `bytes` but at the end of the array. td_checks_bytes: bytes to copy for that, with zeros behind the array's end that
- * belong to its last block; they are in the mapping. */
+/* Reads bytes at .. at + bytes - 1 of such an array from the file into `into`, and checks what it has read. `at` is a
+ * multiple of TD_CHECKS_BLOCK, and so is `bytes` but at the end of the array, where up to 4 KiB of zeros that belong to its
+ * last block are written behind it. */
 enum { TD_CHECKS_BLOCK = 1 << 16 };
-uint64_t td_checks_bytes(const td_graph *graph, const void *array, uint64_t at, uint64_t bytes);
-td_status td_checks_piece(const td_graph *graph, const void *array, uint64_t at, const void *copy, uint64_t bytes);
+td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes);
 
 /* Bytes that were checked so far, for tests. */
 uint64_t td_checks_done(const td_graph *graph);

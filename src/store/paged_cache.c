@@ -158,7 +158,10 @@ static void on_read(void *context, td_status status, uint64_t value)
 static bool ask_run(td_paged *self, td_paged_section *section, td_held_page *page, uint64_t first, uint64_t blocks)
 {
     td_page_read *one = self->free_reads;
-    if (!td_paged_find_memory(self, section, (td_blocks){first, first + blocks})) {
+    bool found = td_paged_find_memory(self, section, (td_blocks){first, first + blocks});
+    while (!found && evict_one(self)) /* others took memory since the room was measured: a longer report, say */
+        found = td_paged_find_memory(self, section, (td_blocks){first, first + blocks});
+    if (!found) {
         td_refusal refusal = td_memory_lack(blocks * TD_PACKED_BLOCK);
         self->status = td_refuse(&refusal, "no memory left for pages of %s: %" PRIu64 " bytes are in use",
                                  self->graph->name, td_memory().now);

@@ -67,8 +67,8 @@ typedef td_status (*td_sidecar_check)(const void *context, uint64_t at, const vo
 td_status td_sidecar_read_checked(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes,
                                   td_sidecar_check check, const void *context, td_pool *pool);
 
-/* The same for a section that does not stay as it is: hands every block to `take` instead of keeping it. Blocks are
- * multiples of 64 KiB. */
+/* The same for a section that does not stay as it is: hands every block of 64 KiB to `take` instead of keeping it;
+ * the last one may be shorter. */
 td_status td_sidecar_take(const td_sidecar *sidecar, const char *part, uint64_t bytes, td_sidecar_check take,
                           const void *context, td_pool *pool);
 

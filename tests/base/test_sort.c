@@ -57,4 +57,42 @@ TEST(words_of_every_shape_and_length_are_sorted_in_place)
     }
 }
 
+/* Different words, in an order of their own: multiples of a step, shuffled by an odd factor. */
+static void check_distinct(uint64_t count, uint64_t limit, uint64_t taken, td_pool *pool)
+{
+    uint64_t *words = NULL, step = (limit - 1) / (count - 1);
+    CHECK_OK(TD_NEW(&words, count, "words"));
+    for (uint64_t i = 0; i < count; i++) words[i] = i * 7919 % count * step;
+    td_memory_restart_peak();
+    uint64_t before = td_memory().now;
+    CHECK_OK(td_sort_distinct(words, count, limit, pool));
+    CHECK(td_memory_peak() - before >= taken && td_memory_peak() - before < taken + 16384);
+    CHECK_EQ(td_memory().now, before);
+    for (uint64_t i = 0; i < count; i++) CHECK_EQ(words[i], i * step);
+    words[7] = words[8];
+    if (taken > 0) CHECK_STATUS(td_sort_distinct(words, count, limit, pool), TD_INTERNAL);
+    td_free(words);
+}
+
+/* A bitmap that is larger than the words, or than half of what the budget has left, is not made. */
+TEST(different_words_are_sorted_by_a_bitmap_where_it_is_small)
+{
+    enum { COUNT = 50021 };
+    for (int threads = 1; threads <= 3; threads += 2) {
+        td_pool *pool = NULL;
+        CHECK_OK(td_pool_create(&pool, threads));
+        uint64_t bitmap = td_sort_bitmap_bytes(COUNT, 40 * COUNT);
+        CHECK_EQ(bitmap, (40 * COUNT / 64 + 1) * sizeof(uint64_t));
+        CHECK_EQ(td_sort_bitmap_bytes(COUNT, 65 * COUNT), 0);
+        check_distinct(COUNT, 40 * COUNT, bitmap, pool);
+        check_distinct(COUNT, COUNT, td_sort_bitmap_bytes(COUNT, COUNT), pool);
+        check_distinct(COUNT, 65 * COUNT, 0, pool);
+        check_distinct(1000, 40000, 0, pool);
+        td_memory_set_budget(td_memory().now + COUNT * sizeof(uint64_t) + 2 * bitmap);
+        check_distinct(COUNT, 40 * COUNT, 0, pool);
+        td_memory_set_budget(0);
+        td_pool_destroy(pool);
+    }
+}
+
 TEST_MAIN

@@ -19,7 +19,7 @@ fails 2 'multi.cost=model, which is not set' run bfs g.tg --source 0 --engine mu
 
 # Late enough behind the refusals: the model is there now, and the run takes it.
 succeeds calibrate g.tg --devices emu:2@late --size small --json errors.json --samples samples.log
-contains_all "$out" 'the tables' 'push: RMSRE' 'gather: RMSRE' linear polynomial tree rmat uniform grid web \
+contains_all "$out" 'the tables' 'push: RMSRE' 'gather: RMSRE' linear polynomial tree exponential rmat uniform grid web \
     "wrote $folder/data/tandem/cost-emu-late.model"
 contains "$out" "
 g  " 'the family of the given graph'
@@ -40,6 +40,12 @@ fails 1 'there is no sample' calibrate --devices emu:2@late --size none --quiet 
 succeeds calibrate --devices emu:2@late --size none --log samples.log -o again.model
 contains "$out" ': 0 runs' 'what was run'
 equal "$(cat again.model)" "$(cat data/tandem/cost-emu-late.model)" 'a model of the same samples'
+
+# Bounded in time: no graph is begun after that, and the given ones come first.
+fails 2 '--seconds' calibrate --seconds 5
+succeeds calibrate g.tg --devices emu:2@late --size small --log samples.log --seconds 0.0001 -o bounded.model --json bounded.json
+contains "$out" ' on 1 graph in ' 'what was run'
+contains "$(cat bounded.json)" '"graphs": 1,' 'the report'
 
 # A model that was cut off is refused by its line.
 head -n 20 data/tandem/cost-emu-late.model >cut.model

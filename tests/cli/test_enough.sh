@@ -36,14 +36,18 @@ rises reorder g.tg -o other.tg --threads 2 --by rcm
 rm text.wel other.tg
 
 # 64-bit weights are ranked in memory: forests of them are not for edges that stay on disk.
-awk 'BEGIN { srand(7); for (i = 0; i < 60000; i++) print int(rand() * 4000), int(rand() * 4000), rand() }' >reals.txt
+awk 'BEGIN { srand(7); for (i = 0; i < 200000; i++) print int(rand() * 20000), int(rand() * 20000), rand() }' >reals.txt
 succeeds convert reals.txt -o reals.tg --weights f64 --symmetrize
 rises run mst reals.tg --threads 2 --quiet
 rises run mst reals.tg --engine resident --devices emu@unchecked --threads 2 --quiet
-fails 1 'needs at least --memory' run mst reals.tg --memory 4M --quiet --threads 2
+fails 1 'needs at least --memory' run mst reals.tg --memory 9M --quiet --threads 2
 lacks "$err" 'hybrid' 'advice for ranked weights'
 t info reals.tg
 contains "$(grep '^mst' <<<"$out")" 'in memory only' 'what mst of 64-bit weights needs'
+succeeds run mst reals.tg --threads 2 --quiet --json ranked.json
+stated=$(awk '/"graph_bytes"|"program_bytes"/ && n++ < 2 { gsub(/,/, ""); sum += $2 } END { print sum }' ranked.json)
+peak=$(awk '$1 == "\"peak_memory\":" { gsub(/,/, ""); print $2; exit }' ranked.json)
+if [ "$stated" -ge "$((peak * 95 / 100))" ]; then good; else bad "mst of 64-bit weights states $stated bytes, takes $peak"; fi
 rm reals.txt reals.tg
 
 # Where the edges nearly fit they stay on disk; pages that the user chose too large are named.

@@ -162,6 +162,30 @@ TEST(a_polynomial_is_recovered)
     CHECK(td_cost_error(&other, fresh, SAMPLES, NULL) > 10 * error);
 }
 
+/* Costs whose causes multiply: the exponential of a polynomial of degree 2 finds them, a plain polynomial does not. */
+static double multiplied_cost(const td_frontier_metrics *m)
+{
+    double a = log1p(m->value[TD_MEAN_IN]) / 8, g = m->value[TD_GINI], e = log1p(m->value[TD_EDGES]) / 8;
+    return 1e-9 * exp(-3 * e + 2 * g * a - 1.5 * a * a + 2 * g);
+}
+
+TEST(an_exponential_is_recovered)
+{
+    draw(samples, SAMPLES, 7, multiplied_cost);
+    draw(fresh, SAMPLES, 8, multiplied_cost);
+    td_cost_training how = td_cost_usual;
+    how.degree = 2;
+    CHECK_OK(td_cost_train(samples, SAMPLES, &how, &other));
+    how.kind = TD_COST_EXPONENTIAL;
+    CHECK_OK(td_cost_train(samples, SAMPLES, &how, &model));
+    double error = td_cost_error(&model, fresh, SAMPLES, NULL), plain = td_cost_error(&other, fresh, SAMPLES, NULL);
+    if (!(error < 0.01) || !(10 * error < plain)) TEST_FAIL("RMSRE %g on fresh samples, %g of a polynomial", error, plain);
+    CHECK_OK(td_cost_model_write(&model, test_path("exponential")));
+    CHECK_OK(td_cost_model_read(&other, test_path("exponential")));
+    CHECK_EQ(other.kind, TD_COST_EXPONENTIAL);
+    for (int i = 0; i < 50; i++) CHECK(td_cost_predict(&model, &fresh[i].metrics) == td_cost_predict(&other, &fresh[i].metrics));
+}
+
 /* Descent finds what the best weights are: those of the relative error, not of the plain one. With a cost of either 1 or
  * 9 for the same metrics, 2 (1 + 1/9) / (1 + 1/81) / 2 is best. */
 TEST(the_relative_error_counts)
@@ -453,7 +477,7 @@ TEST(forged_models_are_refused_by_line)
     CHECK_STATUS(td_cost_model_read(&other, test_path("zero")), TD_FORMAT);
     CHECK_CONTAINS(td_last_message(), "a byte of zero");
     load(test_path("model"));
-    refused("kind polynomial", "kind forest", ":4: 'forest' instead of polynomial or tree");
+    refused("kind polynomial", "kind forest", ":4: 'forest' instead of polynomial, exponential or tree");
     refused("samples 300", "samples 0", ":5: '0' instead of a whole number");
     refused("error ", "error nan #", ":6: 'error' has");
     refused("held-out-error 0", "held-out-error inf", ":7: 'inf' instead of a number");

@@ -139,6 +139,7 @@ TEST(pulls_of_slices_take_four_operations_of_the_host_for_each)
             bool pull = strcmp(row->direction, "pull") == 0, before = i > 0 && strcmp(run->rows[i - 1].direction, "pull") == 0;
             active += row->active_vertices;
             if (pull && before) CHECK_EQ(row->operations, 4 * GPUS);
+            if (!pull && before && s == 0) CHECK(row->operations < 23); /* the next frontier's bitmap is cleared once */
             turned = turned || (!pull && before);
         }
         for (uint32_t v = 0; v < graph->vertices; v++) reached += ((const uint32_t *)run->values)[v] != TD_UNREACHED;
@@ -160,6 +161,136 @@ TEST(pulls_of_slices_scan_long_lists_to_their_end)
     td_graph_destroy(graph);
 }
 
+#define SEARCH "multi.loop_pulls=on "
+
+/* A source beside `dense` vertices that know each other; the last of them is the last neighbour of a hub with `leaves` leaves.
+ * A pull finds it at the very end of the hub's list; a push along that list finds the leaves. */
+static td_graph *hub_behind_a_clique(uint32_t leaves, uint32_t dense)
+{
+    scene_edges edges = {0};
+    uint32_t first = leaves + 1, end = first + dense;
+    for (uint32_t v = 1; v <= leaves; v++) put_edge(&edges, 0, v);
+    for (uint32_t v = first; v < end; v++)
+        for (uint32_t u = first; u < v; u++) put_edge(&edges, u, v);
+    put_edge(&edges, 0, end - 1);
+    for (uint32_t v = first; v < end; v++) put_edge(&edges, v, end); /* the source */
+    return made_graph(&edges, end + 1, true);
+}
+
+typedef struct turns {
+    bool pull, push, pull_then_push, push_then_pull;
+    uint64_t active, operations;
+} turns;
+
+static turns turns_of(const td_run *run)
+{
+    turns of = {0};
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_row *row = &run->rows[i];
+        bool pull = strcmp(row->direction, "pull") == 0, before = i > 0 && strcmp(run->rows[i - 1].direction, "pull") == 0;
+        of.pull = of.pull || pull;
+        of.push = of.push || !pull;
+        of.pull_then_push = of.pull_then_push || (before && !pull);
+        of.push_then_pull = of.push_then_pull || (i > 0 && !before && pull);
+        of.active += row->active_vertices;
+        of.operations += row->operations;
+    }
+    return of;
+}
+
+/* In both directions, from queues and bitmaps, with lists that all GPUs share; more rounds than one launch has; one round a
+ * launch. The directions are those that the host chooses. */
+TEST(searches_without_the_host_give_the_cpus_results)
+{
+    static const char *const settings[] = {SEARCH, SEARCH "multi.loop_blocks=1", SEARCH "multi.recovery_every=1",
+                                           SEARCH "multi.partition=random"};
+    td_graph *graphs[] = {tail_and_ball(80, 900, false), tail_and_ball(10, 700, true), islands_graph(3, 100, 9),
+                          hub_behind_a_clique(TD_GPU_ALONE + TD_GPU_LATE + 300, 150)};
+    turns all = {0};
+    for (int g = 0; g < 4; g++)
+        for (int s = 0; s < 4; s++) {
+            td_run *run = run_on_slices("bfs", graphs[g], slices(2 + (g + s) % 3), settings[s]);
+            uint64_t reached = 0;
+            turns of = turns_of(run);
+            for (uint32_t v = 0; v < graphs[g]->vertices; v++) reached += ((const uint32_t *)run->values)[v] != TD_UNREACHED;
+            CHECK_EQ(of.active, reached);
+            CHECK(stolen_of(run) > 0);
+            all.pull_then_push = all.pull_then_push || of.pull_then_push;
+            all.push_then_pull = all.push_then_pull || of.push_then_pull;
+            for (uint32_t i = 0; i < run->row_count; i++) {
+                CHECK_STR(run->rows[i].steal, "loop");
+                CHECK_EQ(run->rows[i].busy.count, run->rows[i].gpus);
+                CHECK(run->rows[i].longest_seconds > 0 && run->rows[i].idle_share >= 0 && run->rows[i].idle_share < 1);
+            }
+            td_run_destroy(run);
+        }
+    CHECK(all.pull_then_push && all.push_then_pull);
+    for (int g = 0; g < 4; g++) td_graph_destroy(graphs[g]);
+}
+
+/* A list of a large frontier that is too long for one warp: without the hub's division one GPU would do nearly all. */
+TEST(searches_without_the_host_divide_long_lists)
+{
+    enum { LEAVES = 2 * TD_GPU_LATE, BESIDE = 60, GPUS = 4 };
+    scene_edges edges = {0};
+    for (uint32_t v = 1; v <= LEAVES; v++) put_edge(&edges, 0, v);
+    for (uint32_t v = 1; v <= BESIDE; v++) put_edge(&edges, LEAVES + v, LEAVES + BESIDE + 1);
+    put_edge(&edges, 0, LEAVES + BESIDE + 1);
+    td_graph *graph = made_graph(&edges, LEAVES + BESIDE + 2, true);
+    td_run *run = run_on_slices("bfs", graph, slices(GPUS), SEARCH "multi.loop_blocks=1");
+    CHECK_STR(run->rows[1].direction, "push");
+    CHECK(run->rows[1].active_vertices > 8 * GPUS); /* more than warps, which do not share lists then */
+    CHECK(2 * most_edges(run) < run->edges_processed);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
+/* Directed: pulls read other lists than pushes. Against rounds that the host launches: the same edges, fewer operations. */
+TEST(searches_without_the_host_do_what_the_host_chooses)
+{
+    enum { GPUS = 4, OF_FIRST_VALUES = 5 };
+    scene_edges edges = {0};
+    for (uint32_t i = 0; i < 9000; i++)
+        put_edge(&edges, (uint32_t)(td_random_at(5, 2 * i) % 900), (uint32_t)(td_random_at(5, 2 * i + 1) % 900));
+    td_graph *directed = made_graph(&edges, 900, false), *ball = tail_and_ball(40, 900, false);
+    td_graph *graphs[] = {directed, ball};
+    for (int g = 0; g < 2; g++) {
+        td_run *host = run_on_slices("bfs", graphs[g], slices(GPUS), ""), *none = run_on_slices("bfs", graphs[g], slices(GPUS), SEARCH);
+        turns of_host = turns_of(host), of_none = turns_of(none);
+        CHECK(of_none.pull && of_none.push);
+        CHECK_EQ(none->row_count, host->row_count);
+        for (uint32_t i = 0; i < host->row_count && i < none->row_count; i++)
+            CHECK_EQ(none->rows[i].active_vertices, host->rows[i].active_vertices);
+        CHECK(of_host.operations < (g == 0 ? 41 : 49)); /* 59 and 67 with counters cleared and frontiers measured in vain */
+        if (!(of_none.operations < of_host.operations))
+            TEST_FAIL("graph %d: %" PRIu64 " operations without the host, %" PRIu64 " with it", g, of_none.operations,
+                      of_host.operations);
+        /* A launch and a wait for each, a fill, a copy; where there are more rows than are expected, they are read again. */
+        CHECK(of_none.operations <= OF_FIRST_VALUES * GPUS + 2 * GPUS + 2 + (none->row_count > 16 ? GPUS + 1 : 0));
+        td_run_destroy(host);
+        td_run_destroy(none);
+        td_graph_destroy(graphs[g]);
+    }
+}
+
+/* A push that the host launches: for each GPU its counters cleared, a launch along its lists and one for pieces of long ones,
+ * the next frontier measured, counters reported, a wait; and for all of them one bitmap cleared. */
+TEST(pushes_of_slices_take_few_operations_of_the_host)
+{
+    enum { GPUS = 4, LEAVES = TD_GPU_PIECE + 100 };
+    scene_edges edges = {0};
+    for (uint32_t v = 1; v <= LEAVES; v++) put_edge(&edges, 0, v);
+    td_graph *graph = made_graph(&edges, LEAVES + 1, true);
+    td_run *run = run_on_slices("bfs", graph, slices(GPUS), "multi.direction=push multi.loop_edges=0 multi.queue_edges=0 "
+                                "multi.partition=random multi.ownership=off");
+    CHECK_EQ(run->row_count, 3);
+    CHECK(run->rows[0].operations < 39); /* with the first values, which count the frontier, too */
+    CHECK(run->rows[1].operations < 20);
+    CHECK(run->rows[2].operations < 23);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 TEST(a_common_queue_needs_one_memory_and_stealing)
 {
     td_run *run = NULL;
@@ -169,6 +300,10 @@ TEST(a_common_queue_needs_one_memory_and_stealing)
     CHECK_STATUS(try_run(&run, "bfs", graph, multi_options("bfs", slices(2)), COMMON "multi.values=mirrored"), TD_USAGE);
     CHECK_CONTAINS(td_last_message(), "do not share values");
     refuse_setting("multi", "bfs", "multi.stealing=off multi.loop_queue=common", "multi.stealing=on");
+    CHECK_STATUS(try_run(&run, "bfs", graph, multi_options("bfs", linked_gpus("linked.topology", 2, "")), SEARCH), TD_USAGE);
+    CHECK_CONTAINS(td_last_message(), "multi.loop_pulls=off");
+    refuse_setting("multi", "bfs", "multi.direction=push multi.loop_pulls=on", "multi.direction=auto");
+    refuse_setting("multi", "bfs", "multi.loop_queue=owners multi.loop_pulls=on", "multi.loop_queue=owners");
     refuse_setting("multi", "sssp", "multi.loop_edges=0 multi.loop_queue=common", "multi.loop_edges above 0");
     refuse_setting("multi", "bfs", "multi.loop_edges=0 multi.loop_blocks=3", "multi.loop_edges above 0");
     td_graph_destroy(graph);
@@ -197,10 +332,11 @@ TEST(a_common_queue_survives_lost_slices)
 {
     td_graph *graph = tail_and_ball(40, 200, true);
     for (uint64_t nth = 20; nth < 120; nth += 30)
-        for (int p = 0; p < 2; p++) {
-            td_run_options options = multi_options(p == 0 ? "bfs" : "sssp", slices(2));
+        for (int p = 0; p < 3; p++) {
+            const char *program = p == 1 ? "sssp" : "bfs";
+            td_run_options options = multi_options(program, slices(2));
             td_device_lose_at("emu:0/2#1", nth);
-            td_run *run = run_of(p == 0 ? "bfs" : "sssp", graph, options, COMMON "multi.recovery_every=1");
+            td_run *run = run_of(program, graph, options, p == 2 ? SEARCH "multi.recovery_every=1" : COMMON "multi.recovery_every=1");
             td_device_lose_at("", 0);
             CHECK(nth > 60 || run->recovery.gpus_lost == 1);
             check_as_cpu(run, options, "");

@@ -174,6 +174,24 @@ TEST(joining_makes_fewer_paths)
     td_pool_destroy(pool);
 }
 
+/* By the counters of one worker, which are the same in every run. */
+TEST(the_search_and_the_places_follow_their_settings)
+{
+    td_pool *pool = pool_of(1);
+    td_graph *graph = named("rmat 14", TEST_UNWEIGHTED, pool), *web = named("web", TEST_UNWEIGHTED, pool);
+    uint64_t edges = count_on("labels", graph, pool, "paths.merge=off paths.depth=1", "paths");
+    uint64_t deep = count_on("labels", graph, pool, "paths.merge=off", "paths");
+    CHECK(deep < edges);
+    CHECK(count_on("labels", graph, pool, "paths.merge=off paths.depth=2", "paths") > deep);
+    CHECK(count_on("pagerank", graph, pool, "paths.hot=1", "partitions_walked") <
+          count_on("pagerank", graph, pool, "", "partitions_walked"));
+    CHECK(count_on("pagerank", web, pool, "paths.longest=2", "paths") > count_on("pagerank", web, pool, "", "paths"));
+    CHECK(count_on("pagerank", web, pool, "", "updates") < count_on("pagerank", web, pool, "paths.partition=off", "updates"));
+    td_graph_destroy(graph);
+    td_graph_destroy(web);
+    td_pool_destroy(pool);
+}
+
 TEST(priority_and_balance_save_updates)
 {
     td_pool *pool = pool_of(1);
@@ -191,6 +209,7 @@ TEST(priority_and_balance_save_updates)
     CHECK(full < t);
     CHECK(count_on("pagerank", graph, pool, "", "partitions_sorted") > 0);
     CHECK_EQ(count_on("pagerank", graph, pool, "paths.variant=w", "partitions_sorted"), 0);
+    CHECK_EQ(count_on("pagerank", graph, pool, "paths.priority=off", "partitions_sorted"), 0);
     CHECK(count_on("pagerank", graph, pool, "", "balances") > 0);
     CHECK_EQ(count_on("pagerank", graph, pool, "paths.balance=off", "balances"), 0);
     td_graph_destroy(graph);

@@ -144,6 +144,19 @@ TEST(messages_are_sorted_by_their_destinations)
     td_graph_destroy(graph);
 }
 
+/* Kernels read them over the link, so that none is written and read once more. */
+TEST(messages_are_copied_only_where_asked)
+{
+    td_graph *graph = web(700);
+    td_run *read = run_with("bfs", graph, linked_gpus("linked.topology", 2, NARROW), SMALL),
+           *copied = run_with("bfs", graph, linked_gpus("linked.topology", 2, NARROW), SMALL "paths.exchange=copies");
+    CHECK_EQ(counted(read, "messages"), counted(copied, "messages"));
+    CHECK(read->device_seconds < copied->device_seconds);
+    td_run_destroy(read);
+    td_run_destroy(copied);
+    td_graph_destroy(graph);
+}
+
 /* Rounds of a launch take fewer exchanges. */
 /* GPUs that start early do not wait for each other behind every layer. */
 TEST(gpus_that_go_ahead_exchange_less_often)

@@ -6,6 +6,8 @@
 #include "store/formats/format.h"
 #include "store/gen.h"
 
+#include <math.h>
+
 typedef struct counted {
     uint64_t iterations, moved, useful, whole, extracted, chunks, edges, rounds, evictions;
     uint32_t levels;
@@ -214,6 +216,24 @@ TEST(of_a_layered_network_only_the_active_layer_crosses)
     td_graph_destroy(graph);
 }
 
+/* Extracts of many subgraphs lie close together in a chunk: on a machine whose copies take 6 us to start, one copy for
+ * each of them would take longer than copying whole subgraphs of 4 KiB does. */
+TEST(extracts_of_several_subgraphs_cross_in_one_copy)
+{
+    const char *name = "nn";
+    td_graph *graph = network(WIDTH, true);
+    double seconds[2];
+    for (int whole = 0; whole < 2; whole++) {
+        td_run_options options = {.engine = "stream", .devices = "emu@h200", .gpu_edges = 0.25};
+        td_run *run = run_of(name, graph, options, whole ? "stream.subgraph=4K stream.variant=lbase"
+                                                         : "stream.subgraph=4K stream.variant=lvsp");
+        seconds[whole] = run->device_seconds;
+        td_run_destroy(run);
+    }
+    LESS("time", 2 * seconds[0], seconds[1]);
+    td_graph_destroy(graph);
+}
+
 /* Heat spreads from one vertex of a grid; PageRank's values all change. */
 TEST(activity_saves_what_has_not_changed)
 {
@@ -223,6 +243,58 @@ TEST(activity_saves_what_has_not_changed)
     counted without = count("heat", graph, "stream.subgraph=2K stream.activity=off");
     LESS("moved", with.moved, without.moved);
     LESS("edges", with.edges, without.edges);
+    td_graph_destroy(graph);
+}
+
+/* Heat spreads from one vertex of a grid: few values change at first, then more than a push is worth. */
+TEST(mixed_pushes_while_few_values_change_and_gathers_afterwards)
+{
+    const char *name = "heat";
+    enum { ITERATIONS = 20 };
+    td_graph *graph = generated("grid", 0, 0, 64);
+    td_run *runs[2];
+    uint64_t moved[2] = {0, 0}, gathers = 0;
+    for (int off = 0; off < 2; off++) {
+        td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25,
+                                  .has_iterations = true, .iterations = ITERATIONS};
+        const char *settings = off ? "stream.subgraph=4K stream.activity=off" : "stream.subgraph=4K stream.activity=mixed";
+        runs[off] = run_of(name, graph, options, settings);
+        for (const td_row *row = runs[off]->rows; row < runs[off]->rows + ITERATIONS; row++)
+            moved[off] += row->bytes_whole + row->bytes_direct;
+    }
+    for (uint32_t i = 0; i < ITERATIONS; i++) {
+        const td_row *row = &runs[0]->rows[i];
+        bool gathered = strcmp(row->direction, "pull") == 0;
+        gathers += gathered;
+        if (gathered) CHECK_EQ(row->edges, graph->edges);
+        else LESS("edges of a push", 4 * row->edges, graph->edges);
+        if (i < 4) CHECK(!gathered);
+    }
+    LESS("gathers", UINT64_C(0), gathers);
+    LESS("bytes", 2 * moved[0], moved[1]);
+    LESS("time", runs[0]->device_seconds, runs[1]->device_seconds);
+    const float *chosen = runs[0]->values, *gathered = runs[1]->values;
+    for (uint32_t v = 0; v < graph->vertices; v++)
+        if (fabsf(chosen[v] - gathered[v]) > 1e-5f * (1 + gathered[v]))
+            TEST_FAIL("vertex %u: %g, %g", v, (double)chosen[v], (double)gathered[v]);
+    for (int off = 0; off < 2; off++) td_run_destroy(runs[off]);
+    td_graph_destroy(graph);
+}
+
+/* A circuit's voltages change near its sources first; by default a run does not gather along every edge for them. */
+TEST(a_circuit_begins_with_pushes)
+{
+    const char *name = "circuit";
+    td_graph *graph = generated("grid", 0, 0, 64);
+    td_run *runs[2];
+    for (int off = 0; off < 2; off++) {
+        td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.3,
+                                  .has_tolerance = true, .tolerance = 0.02};
+        runs[off] = run_of(name, graph, options, off ? "stream.subgraph=8K stream.activity=off" : "stream.subgraph=8K");
+    }
+    LESS("edges", 2 * runs[0]->edges_processed, runs[1]->edges_processed);
+    LESS("time", runs[0]->device_seconds, runs[1]->device_seconds);
+    for (int off = 0; off < 2; off++) td_run_destroy(runs[off]);
     td_graph_destroy(graph);
 }
 
@@ -240,7 +312,7 @@ static void refuses(const char *program, td_run_options options, const char *set
 
 TEST(a_variant_that_cannot_differ_is_refused_with_the_reason)
 {
-    td_run_options plain = {0}, sync = {.mode = TD_MODE_SYNC}, limited = {.has_iterations = true, .iterations = 5};
+    td_run_options plain = {0}, sync = {.mode = TD_MODE_SYNC}, async = {.mode = TD_MODE_ASYNC}, limited = {.has_iterations = true, .iterations = 5};
     static const char *const repeating[] = {"stream.variant=hvsp", "stream.variant=hbase"};
     for (int i = 0; i < 2; i++) {
         refuses("bfs", plain, repeating[i], "every level once");
@@ -250,6 +322,9 @@ TEST(a_variant_that_cannot_differ_is_refused_with_the_reason)
         refuses("circuit", sync, repeating[i], "synchronous");
         refuses("labels", limited, repeating[i], "limit on iterations");
     }
+    refuses("pagerank", plain, "stream.activity=mixed", "pagerank is not");
+    refuses("circuit", async, "stream.activity=mixed", "synchronous");
+    refuses("heat", plain, "stream.activity=mixed stream.prepared=read", "graph's own lists");
     refuses("pagerank", plain, "stream.alpha=0.4 stream.rules=paper", "stream.activity=on");
     refuses("labels", plain, "stream.levels=2", "stream.prefix=0");
     refuses("mst", plain, "stream.levels=2", "survivors");

@@ -1,13 +1,14 @@
-/* Switches of the cpu, resident, coop and hybrid engines that change how a run goes and not its result: each changes the
+/* Switches of the cpu, resident, coop, hybrid and multi engines that change how a run goes and not its result: each changes the
  * counters that it is there to change. A switch that is ignored fails here (docs/lab/tests.md). */
 #include "engine/engine.h"
 #include "engine/table.h"
 
-static td_run *run_set(const char *program, const char *engine, const char *devices, double edges, const char *settings)
+static td_run *run_on(const char *graph_name, const char *program, const char *engine, const char *devices, double edges,
+                      const char *settings)
 {
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 2));
-    td_graph *graph = test_graph(test_graph_named("rmat 10"), TEST_U8, NULL);
+    td_graph *graph = test_graph(test_graph_named(graph_name), TEST_U8, NULL);
     const td_program_info *info = program_of(program)->info;
     td_run_options options = {.pool = pool, .engine = engine, .devices = devices, .gpu_edges = edges,
                               .has_source = info->needs_source, .source = busiest(graph),
@@ -19,11 +20,17 @@ static td_run *run_set(const char *program, const char *engine, const char *devi
     return run;
 }
 
+static td_run *run_set(const char *program, const char *engine, const char *devices, double edges, const char *settings)
+{
+    return run_on("rmat 10", program, engine, devices, edges, settings);
+}
+
 /* A counter of the run, of the emulator, or 0. */
 static uint64_t counted(const char *program, const char *engine, const char *settings, const char *counter)
 {
+    bool multi = strcmp(engine, "multi") == 0;
     bool cpu = strcmp(engine, "cpu") == 0 || strcmp(engine, "hybrid") == 0, coop = strcmp(engine, "coop") == 0;
-    td_run *run = run_set(program, engine, cpu ? NULL : "emu@unchecked", coop ? 0.5 : 0, settings);
+    td_run *run = run_set(program, engine, cpu ? NULL : multi ? "emu:4@dgx1" : "emu@unchecked", coop ? 0.5 : 0, settings);
     uint64_t value = 0;
     for (int i = 0; i < run->counter_count; i++)
         if (strcmp(run->counters[i].name, counter) == 0) value = run->counters[i].value;
@@ -45,6 +52,32 @@ TEST(narrow_buckets_take_more_rounds)
           counted("sssp", "resident", "resident.delta=1000", "iterations"));
     CHECK(counted("sssp", "coop", "coop.invoke=always coop.delta=1", "iterations") >
           counted("sssp", "coop", "coop.invoke=always coop.delta=1000", "iterations"));
+    CHECK(counted("sssp", "multi", "multi.delta=1", "iterations") >
+          counted("sssp", "multi", "multi.delta=1000", "iterations"));
+}
+
+TEST(several_gpus_exchange_and_divide_as_asked)
+{
+    CHECK(counted("bfs", "multi", "", "peer_bytes") > 0);
+    CHECK_EQ(counted("bfs", "multi", "multi.exchange=copies", "peer_bytes"), 0);
+    CHECK(counted("bfs", "multi", "multi.loop_blocks=1", "blocks") < counted("bfs", "multi", "multi.loop_blocks=4", "blocks"));
+    CHECK(counted("bfs", "multi", "multi.partition=random multi.seed=1", "peer_bytes") !=
+          counted("bfs", "multi", "multi.partition=random multi.seed=7", "peer_bytes"));
+}
+
+/* Iterations longer than t3 keep all GPUs; below it fewer may take over. */
+TEST(fewer_gpus_are_considered_below_t3)
+{
+    uint64_t gpus[2] = {0, 0}, rows[2] = {0, 0};
+    for (int high = 0; high < 2; high++) {
+        td_run *run = run_on("grid 30x40", "labels", "multi", "emu:4@dgx1", 0,
+                             high ? "multi.loop_edges=0 multi.t3=1000" : "multi.loop_edges=0 multi.t3=0");
+        for (uint32_t i = 0; i < run->row_count; i++) gpus[high] += run->rows[i].gpus;
+        rows[high] = run->row_count;
+        td_run_destroy(run);
+    }
+    CHECK_EQ(gpus[0], 4 * rows[0]);
+    CHECK(gpus[1] < 4 * rows[1]);
 }
 
 TEST(a_fixed_direction_is_that_of_every_iteration)

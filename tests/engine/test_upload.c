@@ -5,7 +5,7 @@
 #include "base/mapping.h"
 #include "device/kinds.h"
 #include "device/warm.h"
-#include "gpu/upload.h"
+#include "gpu/ring.h"
 #include "planner/plan.h"
 #include "run/result.h"
 #include "store/builder.h"
@@ -81,7 +81,7 @@ TEST(mapped_lists_are_checked_once_and_give_the_same_results)
             for (int p = 0; p < 5; p++) {
                 const char *engine = e == 0 ? "resident" : "cpu";
                 td_graph *mapped = NULL;
-                td_gpu_upload_limits(1, 2 * TD_CHECKS_BLOCK);
+                td_gpu_ring_limits(1, 2 * TD_CHECKS_BLOCK);
                 CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
                 CHECK_EQ(td_checks_done(mapped), vertex_bytes(&info));
                 CHECK_EQ(digest_of(engine, programs[p], mapped), digest_of("cpu", programs[p], loaded));
@@ -98,10 +98,87 @@ TEST(mapped_lists_are_checked_once_and_give_the_same_results)
                 CHECK_OK(td_checks_lists(mapped, true, pool));
                 CHECK_EQ(td_checks_done(mapped), done);
                 CHECK(!td_checks_pending(mapped, mapped->in.weights));
-                td_gpu_upload_limits(0, 0);
+                td_gpu_ring_limits(0, 0);
                 td_graph_destroy(mapped);
             }
         td_graph_destroy(loaded);
+    }
+}
+
+/* Bytes of the mapping that have been read through it: those in the process's page table. */
+static uint64_t bytes_touched(const td_graph *graph)
+{
+    char line[512];
+    bool inside = false;
+    uint64_t kilobytes = UINT64_MAX;
+    FILE *file = fopen("/proc/self/smaps", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        unsigned long begin, end, rss;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) inside = begin == (unsigned long)graph->mapping->base;
+        else if (inside && sscanf(line, "Rss: %lu kB", &rss) == 1) kilobytes = rss;
+    }
+    if (file != NULL) fclose(file);
+    return kilobytes * 1024;
+}
+
+TEST(the_lists_of_a_gpu_are_read_from_the_file_and_not_in_its_mapping)
+{
+    for (int way = 0; way < 2; way++) { /* through the ring, from a copy */
+        td_packed_info info;
+        td_graph *mapped = NULL;
+        CHECK_OK(td_packed_map_unchecked(&mapped, write_graph(false, &info), pool));
+        td_gpu_ring_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+        (void)digest_of("resident", "sssp", mapped);
+        td_gpu_ring_limits(0, 0);
+        CHECK_EQ(bytes_touched(mapped), 0);
+        td_graph_destroy(mapped);
+    }
+}
+
+/* A tree of three children each, which needs every edge; leaves lead to the first few vertices. A piece of a prefix of
+ * three edges begins within a list. */
+static td_graph *tree_with_returns(void)
+{
+    enum { INNER = 7000, VERTICES = 3 * INNER + 1, BACK = 9, EDGES = (BACK + 1) * VERTICES };
+    static uint32_t ends[EDGES][2], weights[EDGES];
+    uint64_t count = 0;
+    for (uint32_t v = 0; v < VERTICES; v++)
+        for (uint32_t k = 0; k < (v < INNER ? 3 : BACK); k++) {
+            weights[count] = 1 + (v + k) * 7 % 90;
+            ends[count][0] = v, ends[count++][1] = v < INNER ? 3 * v + k + 1 : k;
+        }
+    return test_graph_of(VERTICES, (const uint32_t(*)[2])ends, weights, count, false);
+}
+
+/* The resident prefix of stream and the hot part of coop, in pieces of 64 KiB: as arrays that are made whole, and through
+ * the ring, whose parts are two pieces. */
+TEST(prefixes_and_hot_parts_are_the_same_through_the_ring)
+{
+    static const char *const engines[] = {"stream", "coop"}, *const programs[] = {"sssp", "bfs"};
+    for (int e = 0; e < 2; e++) {
+        td_packed_info info;
+        td_graph *graph = NULL;
+        if (e == 0) graph = tree_with_returns();
+        else CHECK_OK(td_packed_load(&graph, write_graph(true, &info), pool));
+        td_run_options options = options_for(engines[e], graph, programs[e]);
+        options.source = e == 0 ? 0 : options.source;
+        td_run *run = run_of(programs[e], graph, (td_run_options){.pool = pool, .engine = "cpu", .has_source = true,
+                                                                  .source = options.source}, "");
+        td_run_summary wanted, summary;
+        CHECK_OK(td_run_summarise(run, pool, &wanted));
+        td_run_destroy(run);
+        options.devices = narrow_gpu();
+        options.gpu_edges = e == 0 ? 0.9 : 0.45;
+        for (int way = 0; way < 2; way++) {
+            td_gpu_ring_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+            run = run_of(programs[e], graph, options, e == 0 ? "stream.small=0" : ""); /* not along whole lists */
+            CHECK_OK(td_run_summarise(run, pool, &summary));
+            CHECK_EQ(summary.digest, wanted.digest);
+            CHECK_STR(run->engine, engines[e]);
+            td_run_destroy(run);
+            td_gpu_ring_limits(0, 0);
+        }
+        td_graph_destroy(graph);
     }
 }
 
@@ -125,12 +202,12 @@ TEST(damaged_lists_are_refused_by_every_way_of_checking)
         td_run *run = NULL;
         const char *path = write_graph(false, &info), *engine = way == 2 ? "cpu" : "resident";
         damage(path, &info.sections[TD_SECTION_OUT_TARGETS]);
-        td_gpu_upload_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+        td_gpu_ring_limits(way == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
         CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
         td_run_options options = options_for(engine, mapped, "bfs");
         CHECK_STATUS(try_run(&run, "bfs", mapped, options, copied(engine, "bfs")), TD_CORRUPT);
         CHECK_CONTAINS(td_last_message(), "of its out targets");
-        td_gpu_upload_limits(0, 0);
+        td_gpu_ring_limits(0, 0);
         td_graph_destroy(mapped);
     }
 }
@@ -142,15 +219,78 @@ TEST(a_file_that_shrinks_before_its_lists_are_read_is_an_error)
         td_graph *mapped = NULL;
         td_run *run = NULL;
         const char *path = write_graph(false, &info);
-        td_gpu_upload_limits(1, 2 * TD_CHECKS_BLOCK);
+        td_gpu_ring_limits(1, 2 * TD_CHECKS_BLOCK);
         CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
         CHECK(truncate(path, (off_t)info.sections[TD_SECTION_OUT_TARGETS].offset + 4096) == 0);
         td_run_options options = options_for(way == 0 ? "resident" : "cpu", mapped, "bfs");
         CHECK_STATUS(try_run(&run, "bfs", mapped, options, copied(options.engine, "bfs")), TD_IO);
         CHECK_CONTAINS(td_last_message(), "upload.tg became shorter");
-        td_gpu_upload_limits(0, 0);
+        td_gpu_ring_limits(0, 0);
         td_graph_destroy(mapped);
         td_mapping_forget();
+    }
+}
+
+/* What a ring's workers see: bytes that follow from their place, and failures of two pieces. */
+typedef struct pattern {
+    uint64_t fails_at[2]; /* UINT64_MAX: none */
+    _Atomic uint64_t seen, wrong;
+} pattern;
+
+static char byte_at(uint64_t at) { return (char)(at * 31 + at / 4096); }
+
+static td_status fill_pattern(void *context, uint64_t at, char *part, uint64_t bytes)
+{
+    pattern *self = context;
+    for (uint64_t i = 0; i < bytes; i++) part[i] = byte_at(at + i);
+    self->seen += bytes;
+    for (int i = 0; i < 2; i++)
+        if (at <= self->fails_at[i] && self->fails_at[i] < at + bytes) return td_fail(TD_IO, "byte %d", (int)self->fails_at[i]);
+    return TD_OK;
+}
+
+static td_status see_pattern(void *context, uint64_t at, char *part, uint64_t bytes)
+{
+    pattern *self = context;
+    for (uint64_t i = 0; i < bytes; i++) self->wrong += part[i] != byte_at(at + i);
+    self->seen += bytes;
+    return TD_OK;
+}
+
+/* There and back in many waves, with and without workers; the last piece is not full. */
+TEST(a_ring_copies_every_byte_once_and_reports_the_first_failure)
+{
+    enum { BYTES = 23 * TD_CHECKS_BLOCK + 100 };
+    for (int way = 0; way < 4; way++) {
+        td_device *device = NULL;
+        td_loop *loop = NULL;
+        void *memory = NULL;
+        CHECK_OK(td_loop_create(&loop));
+        CHECK_OK(td_devices_open(&device, narrow_gpu(), &(td_device_options){.loop = loop}));
+        td_run_options options = {.pool = way % 2 == 0 ? pool : NULL};
+        td_gpu_job job = {.device = device, .options = &options};
+        CHECK_OK(td_stream_open(device, &job.stream));
+        CHECK_OK(td_device_new(device, &memory, BYTES, 1, "bytes"));
+        td_gpu_ring_limits(1, 4 * TD_CHECKS_BLOCK);
+        pattern sent = {{UINT64_MAX, UINT64_MAX}, 0, 0}, back = sent;
+        if (way < 2) {
+            CHECK_OK(td_gpu_ring_send(&job, memory, BYTES, fill_pattern, &sent));
+            CHECK_OK(td_gpu_ring_receive(&job, memory, BYTES, see_pattern, &back));
+            CHECK_EQ(sent.seen, BYTES);
+            CHECK_EQ(back.seen, BYTES);
+            CHECK_EQ(back.wrong, 0);
+        } else {
+            sent.fails_at[0] = 15 * TD_CHECKS_BLOCK;
+            sent.fails_at[1] = 14 * TD_CHECKS_BLOCK;
+            CHECK_STATUS(td_gpu_ring_send(&job, memory, BYTES, fill_pattern, &sent), TD_IO);
+            CHECK_STR(td_last_message(), "byte 917504");
+        }
+        td_gpu_ring_close(&job);
+        td_gpu_ring_limits(0, 0);
+        td_device_free(device, memory);
+        td_stream_close(job.stream);
+        td_devices_close(device);
+        td_loop_destroy(loop);
     }
 }
 
@@ -199,7 +339,7 @@ TEST(a_file_overwritten_in_place_is_an_error_and_leads_nowhere)
         td_graph *mapped = NULL;
         td_run *run = NULL;
         const char *path = write_graph(false, &info), *engine = way % 3 == 2 ? "cpu" : "resident";
-        td_gpu_upload_limits(way % 3 == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+        td_gpu_ring_limits(way % 3 == 0 ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
         CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
         td_run_options options = options_for(engine, mapped, "bfs");
         const char *set = copied(engine, "bfs");
@@ -214,7 +354,7 @@ TEST(a_file_overwritten_in_place_is_an_error_and_leads_nowhere)
         td_run_destroy(run);
         CHECK_STATUS(td_mapping_check(mapped->mapping, TD_OK), TD_IO); /* what the API says of the run's end */
         CHECK_EQ(td_degree(&mapped->out, 7), degree);
-        td_gpu_upload_limits(0, 0);
+        td_gpu_ring_limits(0, 0);
         td_graph_destroy(mapped);
         td_mapping_forget();
     }
@@ -370,7 +510,7 @@ TEST(failing_allocations_and_devices_leave_nothing_behind)
 {
     td_packed_info info;
     const char *path = write_graph(false, &info);
-    td_gpu_upload_limits(1, 2 * TD_CHECKS_BLOCK);
+    td_gpu_ring_limits(1, 2 * TD_CHECKS_BLOCK);
     for (uint64_t nth = 1; nth < 400; nth += 7) {
         td_graph *mapped = NULL;
         td_run *run = NULL;
@@ -385,7 +525,7 @@ TEST(failing_allocations_and_devices_leave_nothing_behind)
         CHECK_EQ(td_memory().now, before);
         if (status == TD_OK) break;
     }
-    td_gpu_upload_limits(0, 0);
+    td_gpu_ring_limits(0, 0);
 }
 
 /* Contexts are made for the GPUs of a list, each once; without CUDA nothing is started. */

@@ -125,7 +125,8 @@ static bool read_all_ways(const char *path, const char *format, const char *colu
     setenv("TANDEM_DECODER", "sequential", 1);
     fine = read_once(path, format, columns, weights, pool, &other);
     bool same = first.status == other.status && first.digest == other.digest;
-    if (fine && !(same && strcmp(first.message, other.message) == 0)) {
+    bool lacks = first.status == TD_NO_MEMORY; /* the message has the bytes that were taken, which differ */
+    if (fine && !(same && (lacks || strcmp(first.message, other.message) == 0))) {
         fprintf(stderr, "fuzz: by units: '%s'\n", first.message);
         fine = complain("the sequential decoder disagrees", other.status);
     }

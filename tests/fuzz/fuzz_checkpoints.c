@@ -4,7 +4,8 @@
  * engine, are the seeds; an attempt changes fields of a state (values, active vertices, edges, numbers, flags) or words
  * of the header, takes the checksums anew, and has an engine go on from it. A run may refuse or finish; a crash, an
  * endless run, a leak or a refusal without words ends the fuzzer, which prints the options that repeat the attempt.
- * What an attempt does depends on (N, I) alone. */
+ * What an attempt does depends on (N, I) alone. S is processor time; every second attempt has one worker alone, because
+ * threads that wait for each other use little of it. */
 #include "hang.h"
 
 #include "engine/engine.h"
@@ -14,7 +15,6 @@
 #include "run/verify_run.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -74,7 +74,7 @@ typedef struct header {
 
 static char folder[64], state_folder[80], next_folder[80];
 static td_graph *graphs[GRAPHS];
-static td_pool *pool;
+static td_pool *pools[2], *pool; /* of one thread and of two; that of the attempt */
 static seed seeds[SEEDS];
 static int seed_count;
 static char repeat_line[160];
@@ -187,6 +187,13 @@ static td_status run_on(const engine *on, const td_program *program, const td_gr
     }
     td_settings_clear(&settings);
     return status;
+}
+
+static bool open_pools(void)
+{
+    bool made = td_pool_create(&pools[0], 1) == TD_OK && td_pool_create(&pools[1], 2) == TD_OK;
+    pool = pools[1];
+    return made;
 }
 
 /* Seeds. */
@@ -459,6 +466,7 @@ static bool try_one(const options *given, uint64_t attempt, uint64_t *finished)
     const seed *of = &seeds[genuine ? attempt : draw(&self, (uint64_t)seed_count)];
     const engine *on = &engines[genuine ? attempt / 3 % ENGINES : draw(&self, ENGINES)];
     char path[512];
+    pool = pools[attempt % 2];
     snprintf(repeat_line, sizeof repeat_line,
              "fuzz: repeat with --seed %" PRIu64 " --first %" PRIu64 " --attempts 1 (%s on %s)\n", given->seed, attempt,
              of->program->info->name, on->name);
@@ -485,10 +493,11 @@ static bool try_one(const options *given, uint64_t attempt, uint64_t *finished)
 
 static bool fuzz(const options *given)
 {
-    uint64_t start = td_clock_ns(), tries = 0, finished = 0;
+    uint64_t tries = 0, finished = 0;
+    double start = fuzz_processor_seconds();
     bool fine = true;
     while (fine && (given->attempts == 0 || tries < given->attempts) &&
-           (given->attempts != 0 || td_seconds_since(start) < (double)given->seconds))
+           (given->attempts != 0 || fuzz_processor_seconds() - start < (double)given->seconds))
         fine = try_one(given, given->first + tries++, &finished);
     printf("%s checkpoints: %" PRIu64 " attempts, %" PRIu64 " of them finished runs\n", fine ? "ok  " : "FAIL", tries,
            finished);
@@ -518,10 +527,11 @@ int main(int argc, char **argv)
     }
     td_log_set_level(TD_LOG_QUIET);
     watch_for_death();
-    bool fine = open_folders() && td_pool_create(&pool, 2) == TD_OK && make_graphs() && make_seeds() && fuzz(&given);
+    bool fine = open_folders() && open_pools() && make_graphs() && make_seeds() && fuzz(&given);
     for (int i = 0; i < seed_count; i++) td_state_clear(&seeds[i].state);
     for (int i = 0; i < GRAPHS; i++) td_graph_destroy(graphs[i]);
-    td_pool_destroy(pool);
+    td_pool_destroy(pools[0]);
+    td_pool_destroy(pools[1]);
     close_folders();
     return fine ? 0 : 1;
 }

@@ -1,14 +1,13 @@
 /* fuzz_readers [--seconds S] [--format NAME] [--seed N] [--first I] [--attempts K]
  *
  * Mutates the seeds of every format (corpus/NAME/, and what the format's own
- * writer makes of small graphs) for S seconds each and reads the result. A
+ * writer makes of small graphs) for S seconds of processor time each and reads the result. A
  * failed, crashed or hanging attempt is named with the options that repeat it.
  */
 #include "fuzz.h"
 #include "hang.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/size.h"
 #include "store/builder.h"
@@ -186,10 +185,11 @@ static bool try_one(const corpus *all, fuzz_seed *work, const td_format *format,
 static bool fuzz_format(corpus *all, fuzz_seed *work, const td_format *format, const options *given, td_pool *pool)
 {
     if (!load(all, format)) return false;
-    uint64_t start = td_clock_ns(), tries = 0, graphs = 0;
+    uint64_t tries = 0, graphs = 0;
+    double start = fuzz_processor_seconds();
     bool fine = true;
     while (fine && (given->attempts == 0 || tries < given->attempts) &&
-           (given->attempts != 0 || td_seconds_since(start) < (double)given->seconds)) {
+           (given->attempts != 0 || fuzz_processor_seconds() - start < (double)given->seconds)) {
         fine = try_one(all, work, format, given, given->first + tries, pool, &graphs);
         tries++;
     }

@@ -110,6 +110,25 @@ TEST(slices_read_edges_that_do_not_fit_from_the_host)
     td_graph_destroy(graph);
 }
 
+/* All rounds in one launch, both directions, long lists; several launches where every round is copied for recovery. */
+TEST(searches_on_slices_without_the_host)
+{
+    static const char *const settings[] = {"multi.loop_pulls=on", "multi.loop_pulls=on multi.recovery_every=1",
+                                           "multi.loop_pulls=on multi.loop_blocks=4 multi.partition=random"};
+    td_graph *graphs[] = {islands_graph(1, 4000, 30), hubs_graph(9000),
+                          test_graph(test_graph_named("small world"), TEST_U8, NULL)};
+    for (int g = 0; g < 3; g++) {
+        for (int s = 0; s < 3; s++) {
+            td_run_options options = slices_of("bfs", graphs[g]);
+            td_run *run = run_of("bfs", graphs[g], options, settings[s]);
+            check_as_cpu(run, options, "");
+            for (uint32_t i = 0; i < run->row_count; i++) CHECK_STR(run->rows[i].steal, "loop");
+            td_run_destroy(run);
+        }
+        td_graph_destroy(graphs[g]);
+    }
+}
+
 TEST(slices_push_along_cached_and_divided_lists)
 {
     static const char *const programs[] = {"bfs", "sssp", "labels", "kcore"};

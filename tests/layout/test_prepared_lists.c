@@ -8,6 +8,7 @@
 #include "layout/compressed.h"
 #include "layout/lists_file.h"
 #include "layout/split_file.h"
+#include "store/gen.h"
 #include "store/packed.h"
 
 #include <dirent.h>
@@ -378,9 +379,12 @@ static td_status read_split(td_split *split, const td_graph *graph, const td_spl
 {
     td_sidecar *file = NULL;
     td_host_memory memory = {0};
+    td_pool *pool = NULL; /* several workers read a list that blocks divide */
+    CHECK_OK(td_pool_create(&pool, request->room % 2 == 0 ? 3 : 1));
     td_status status = td_split_open(&file, graph, request);
-    if (status == TD_OK) status = td_split_read(split, file, graph, request, &memory, NULL);
+    if (status == TD_OK) status = td_split_read(split, file, graph, request, &memory, pool);
     td_sidecar_close(file);
+    td_pool_destroy(pool);
     return status;
 }
 
@@ -430,6 +434,23 @@ static bool have_equal_degrees(const td_graph *graph, uint32_t a, uint32_t b)
     return td_degree(&graph->out, a) == td_degree(&graph->out, b) && td_degree(&graph->in, a) == td_degree(&graph->in, b);
 }
 
+/* Makes targets[edge] less than the target before it, which is in the same list, for the first such edge from `edge` on. */
+static void put_descent(const td_graph *graph, const uint32_t *order, uint32_t *targets, uint64_t edge)
+{
+    uint64_t begin = 0;
+    for (uint64_t i = 0; i < graph->vertices; i++) {
+        uint64_t end = begin + td_degree(&graph->out, order[i]);
+        while (edge > begin && edge < end && targets[edge - 1] == 0) edge++;
+        if (edge > begin && edge < end) {
+            targets[edge] = 0;
+            return;
+        }
+        begin = end;
+        if (edge <= begin) edge = begin + 1;
+    }
+    TEST_FAIL("no list has such an edge");
+}
+
 /* Writes the sections of a split with one of them changed. */
 static void forge_split(const td_graph *graph, int what)
 {
@@ -468,15 +489,22 @@ static void forge_split(const td_graph *graph, int what)
     if (what == 8) ((uint32_t *)(uintptr_t)parts[0].data)[2]++;
     if (what == 9) parts[3].bytes -= 4;
     if (what == 10) ((uint32_t *)(uintptr_t)parts[4].data)[0] = UINT32_MAX;
+    if (what == 11) put_descent(graph, order, out, 400);
+    if (what == 12) put_descent(graph, order, out, 1 << 14); /* the first of a block */
     CHECK_OK(td_sidecar_write(&id, key, parts, 5, where, NULL));
     for (int i = 0; i < 5; i++) td_free((void *)(uintptr_t)parts[i].data);
 }
 
 TEST(forged_splits_are_refused)
 {
-    td_graph *graph = graph_file("forged.tg", "rmat 10", TEST_UNWEIGHTED);
+    td_gen_spec spec = {.kind = "uniform", .vertices = 2000, .degree = 20, .seed = 3}; /* three blocks */
+    td_graph *made = NULL, *graph = NULL;
+    CHECK_OK(td_graph_generate(&made, &spec, &(td_build_options){0}, NULL));
+    CHECK_OK(td_packed_write(made, test_path("forged.tg"), NULL));
+    CHECK_OK(td_packed_load(&graph, test_path("forged.tg"), NULL));
+    td_graph_destroy(made);
     td_split_request request = request_of(graph, graph->edges * 2, false);
-    for (int what = 0; what < 11; what++) {
+    for (int what = 0; what < 13; what++) {
         td_split split = {0};
         forge_split(graph, what);
         td_status status = read_split(&split, graph, &request);

@@ -71,6 +71,8 @@ static const struct {
     {&k25, "wcc", 0.25, {{"cpu", 570, true}, {"stream", 3365, true}}},
     {&k25, "pagerank", 0.25, {{"cpu", 6538, false}, {"stream", 4036, true}, {"coop", 8814, true}}},
     {&u23, "pagerank", 0, {{"cpu", 1379, false}, {"resident", 614, false}}},
+    {&u23, "sssp", 0, {{"cpu", 524, true}, {"resident", 442, true}}},
+    {&u23, "kcore", 0, {{"cpu", 700, true}, {"resident", 585, true}}},
     {&u23, "mst", 0, {{"cpu", 1201, false}, {"resident", 688, false}}},
     {&web, "sssp", 0, {{"cpu", 1053, false}, {"resident", 617, false}}},
     {&web, "pagerank", 0, {{"cpu", 1905, true}, {"resident", 678, false}}},

@@ -25,4 +25,4 @@ else
     export PYTHONPATH=$here/python TANDEM_LIBRARY=$library
 fi
 cd "$here/tests/python" && exec "$python" -B harness.py test_package_library.py test_package_graphs.py \
-    test_package_runs.py test_networkx_backend.py test_guide.py
+    test_package_runs.py test_package_cuda.py test_networkx_backend.py test_guide.py

@@ -3,7 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "gpu/transfer.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Freeing. */
@@ -79,12 +81,13 @@ static td_status pin_rest(td_coop_graph *layout)
 
 static uint64_t offset_of(const void *offsets, uint64_t v) { return ((const uint64_t *)offsets)[v]; }
 
-static td_status fill_heads(td_coop_graph *layout, const uint64_t *offsets, const td_gpu_head_arrays *to, td_pool *pool)
+static td_status fill_heads(td_coop_job *self, const uint64_t *offsets, const td_gpu_head_arrays *to)
 {
     td_status status = TD_OK;
+    const td_coop_graph *layout = self->layout;
     td_gpu_heads found = {0};
-    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, layout->split.vertices, pool));
-    TD_TRY(td_gpu_send_heads(layout->stream, to, &found));
+    TD_TRY(td_gpu_find_heads(&found, offset_of, offsets, layout->split.vertices, self->gpu.options->pool));
+    TD_TRY(td_gpu_upload_heads(&self->gpu, to, &found));
 done:
     if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_gpu_free_heads(&found);
@@ -120,9 +123,10 @@ static td_status send(td_coop_job *self, void *slot, const void *host, uint64_t 
 {
     void *to;
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_EDGES, slot, count, bytes, what));
+    td_gpu_ring_note(&self->gpu, count * bytes);
     if (self->gpu.memory.measures || count == 0) return TD_OK;
     memcpy(&to, slot, sizeof to);
-    return td_stream_copy(self->layout->stream, to, host, count * bytes, TD_TO_DEVICE);
+    return td_gpu_upload(&self->gpu, to, host, count * bytes);
 }
 
 /* The number of hot edges is known only after the split: measuring assumes as many as fit. */
@@ -160,15 +164,16 @@ static td_status send_offsets(td_coop_job *self, bool accumulates)
     const uint64_t *hot = layout->cut->hot.offsets, *rest = layout->cut->rest.offsets;
     bool measures = memory->measures;
     TD_CHECK(declare_offsets(memory, layout, accumulates, measures ? edges + TD_GPU_TILE : hot[n], measures ? 0 : rest[n]));
-    if (accumulates) td_host_note(&memory->host, td_gpu_head_host_bytes(edges, n)); /* of both parts, one by one */
+    td_gpu_ring_note(&self->gpu, bytes);
+    if (accumulates) td_gpu_note_heads(&self->gpu, edges, n); /* of both parts, one by one */
     if (measures) return TD_OK;
-    TD_CHECK(td_stream_copy(layout->stream, own(layout->hot.offsets), hot, bytes, TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(layout->stream, own(layout->rest.offsets), rest, bytes, TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(layout->stream, layout->out, layout->split.out, bytes, TD_TO_DEVICE));
+    TD_CHECK(td_gpu_upload(&self->gpu, own(layout->hot.offsets), hot, bytes));
+    TD_CHECK(td_gpu_upload(&self->gpu, own(layout->rest.offsets), rest, bytes));
+    TD_CHECK(td_gpu_upload(&self->gpu, layout->out, layout->split.out, bytes));
     TD_CHECK(td_stream_synchronize(layout->stream));
     if (!accumulates) return TD_OK;
-    TD_CHECK(fill_heads(layout, hot, &layout->heads[TD_COOP_HOT], self->gpu.options->pool));
-    return fill_heads(layout, rest, &layout->heads[TD_COOP_REST], self->gpu.options->pool);
+    TD_CHECK(fill_heads(self, hot, &layout->heads[TD_COOP_HOT]));
+    return fill_heads(self, rest, &layout->heads[TD_COOP_REST]);
 }
 
 /* Windows: compressed targets, for accumulating programs without weights. */
@@ -260,15 +265,33 @@ done:
     return status;
 }
 
-static void find_longest(td_coop_graph *layout)
+typedef struct longest {
+    const td_split_lists *cut;
+    _Atomic uint64_t found;
+} longest;
+
+static td_status find_longest_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    layout->longest = 0;
-    for (uint64_t v = 0; v < layout->split.vertices; v++)
+    (void)worker;
+    longest *self = context;
+    uint64_t most = 0;
+    for (uint64_t v = begin; v < end; v++)
         for (int i = 0; i < TD_COOP_DEQUES; i++) {
-            const td_adjacency *list = i == TD_COOP_HOT ? &layout->cut->hot : &layout->cut->rest;
+            const td_adjacency *list = i == TD_COOP_HOT ? &self->cut->hot : &self->cut->rest;
             uint64_t length = list->offsets[v + 1] - list->offsets[v];
-            if (length > layout->longest) layout->longest = length;
+            if (length > most) most = length;
         }
+    uint64_t before = self->found;
+    while (most > before && !atomic_compare_exchange_weak(&self->found, &before, most)) {}
+    return TD_OK;
+}
+
+static td_status find_longest(td_coop_graph *layout, td_pool *pool)
+{
+    longest self = {.cut = layout->cut};
+    TD_CHECK(td_pool_for(pool, layout->split.vertices, 1 << 16, find_longest_part, &self));
+    layout->longest = self.found;
+    return TD_OK;
 }
 
 static void make_shadow(td_coop_graph *layout)
@@ -285,8 +308,9 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
 {
     td_coop_graph *layout = self->layout;
     td_gpu_memory *memory = &self->gpu.memory;
-    memory->device = layout->device;
+    memory->device = self->gpu.device = layout->device;
     memory->cache = self->gpu.options->cache;
+    self->gpu.stream = layout->stream;
     TD_CHECK(td_coop_split(self, request));
     layout->numbering = (td_numbering){layout->split.vertices, layout->split.order, layout->split.place};
     layout->request = *request;
@@ -298,7 +322,7 @@ static td_status make_lists(td_coop_job *self, const td_split_request *request, 
         return compresses ? measure_compressed(self, shift, room) : send_hot(self, room);
     }
     if (layout->split.inside == 0) return TD_OK; /* no hot part */
-    find_longest(layout);
+    TD_CHECK(find_longest(layout, self->gpu.options->pool));
     TD_CHECK(pin_rest(layout));
     TD_CHECK(send_offsets(self, !request->pushes));
     if (shift > 0) TD_CHECK(send_compressed(self, shift, room));

@@ -67,8 +67,7 @@ static td_status plan_cpu(td_plan *plan)
     if (spares_lists(plan)) {
         td_plan_spares_lists(plan);
         td_plan_count(plan, "lists_mapped", 1);
-        td_plan_add_why(plan, "; lists stay in the file: targets are checked as they are read, checksums are not, and "
-                              "cpu.lists=copied verifies them");
+        td_plan_add_why(plan, "; lists stay in the file: their checksums are not verified");
     }
     return plan_group(plan);
 }

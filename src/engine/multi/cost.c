@@ -64,6 +64,7 @@ double td_cost_predict(const td_cost_model *model, const td_frontier_metrics *me
     double scaled[TD_METRICS];
     td_cost_scale(model, metrics, scaled);
     double seconds = model->kind == TD_COST_TREE ? leaf(model, scaled) : polynomial(model, scaled);
+    if (model->kind == TD_COST_EXPONENTIAL) seconds = exp(seconds);
     return seconds < model->least ? model->least : seconds > model->most ? model->most : seconds;
 }
 

@@ -1,6 +1,7 @@
 /* The cost model g(W): seconds that a GPU computes on one edge of a frontier, from the frontier's metrics (GUM, section
  * III-B). The paper's is a polynomial of degree 4, trained by stochastic gradient descent on logged iterations with the
- * relative squared error; a linear model (degree 1) and a regression tree are there to compare (its Table V).
+ * relative squared error; a linear model (degree 1) and a regression tree are there to compare (its Table V). Beyond the paper:
+ * the exponential of a polynomial, trained on logarithms of costs, because what makes an edge dearer multiplies.
  *
  * Degrees and edges enter as logarithms, because they span six powers of ten; then every metric is scaled to -1 .. 1 over the
  * training samples, and a metric beyond them counts as their limit: a polynomial means nothing outside. Likewise a
@@ -17,7 +18,7 @@ enum { TD_COST_DEGREE = 4, TD_COST_TERMS = 330, TD_COST_NODES = 127, TD_COST_LAB
 typedef enum td_cost_work { TD_COST_PUSH, TD_COST_GATHER, TD_COST_SWEEP, TD_COST_WORKS } td_cost_work;
 extern const char *const td_cost_work_names[TD_COST_WORKS];
 
-typedef enum td_cost_kind { TD_COST_POLYNOMIAL, TD_COST_TREE } td_cost_kind;
+typedef enum td_cost_kind { TD_COST_POLYNOMIAL, TD_COST_TREE, TD_COST_EXPONENTIAL } td_cost_kind;
 
 /* A node of a regression tree: scaled metrics up to `limit` go to node `low`, others to node low + 1. A leaf has metric
  * -1. */
@@ -36,7 +37,7 @@ typedef struct td_cost_model {
     uint64_t samples;                         /* it was trained on */
     double error;                             /* RMSRE on them */
     double held_out_error;                    /* RMSRE on the family that was held out; 0: none was */
-    int degree;                               /* of a polynomial */
+    int degree;                               /* of a polynomial, or of the one in an exponent */
     double weight[TD_COST_TERMS];             /* in the order of td_cost_predict: by degree, then by metric */
     int nodes;                                /* of a tree */
     td_cost_node node[TD_COST_NODES];

@@ -3,7 +3,7 @@
  *     tandem-cost-model 1                     tandem-cost-samples 1
  *     label TEXT                              work push | gather | sweep
  *     work push | gather | sweep              FAMILY METRICS EDGES SECONDS
- *     kind polynomial | tree                  ...
+ *     kind polynomial | exponential | tree    ...
  *     samples COUNT
  *     error RMSRE
  *     held-out-error RMSRE
@@ -31,6 +31,8 @@
 
 enum { LINE_BYTES = 512, MOST_WORDS = 12 };
 
+static const char *const kind_names[] = {[TD_COST_POLYNOMIAL] = "polynomial", [TD_COST_TREE] = "tree",
+                                         [TD_COST_EXPONENTIAL] = "exponential"};
 const char *const td_cost_work_names[TD_COST_WORKS] = {"push", "gather", "sweep"};
 
 typedef struct reader {
@@ -180,9 +182,10 @@ static td_status read_head(reader *r, td_cost_model *m)
     TD_CHECK(expect(r, "work", 1));
     TD_CHECK(read_work(r, &m->work));
     TD_CHECK(expect(r, "kind", 1));
-    m->kind = strcmp(r->word[1], "tree") == 0 ? TD_COST_TREE : TD_COST_POLYNOMIAL;
-    if (m->kind == TD_COST_POLYNOMIAL && strcmp(r->word[1], "polynomial") != 0)
-        return wrong(r, r->word[1], "polynomial or tree");
+    int kind = TD_COST_EXPONENTIAL;
+    while (kind >= 0 && strcmp(r->word[1], kind_names[kind]) != 0) kind--;
+    if (kind < 0) return wrong(r, r->word[1], "polynomial, exponential or tree");
+    m->kind = (td_cost_kind)kind;
     TD_CHECK(expect(r, "samples", 1));
     TD_CHECK(whole(r, 1, 1, UINT64_MAX, &m->samples));
     TD_CHECK(expect(r, "error", 1));
@@ -316,12 +319,12 @@ static td_status write_model(const td_cost_model *m, td_outfile *file)
     for (char *c = label; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c)) *c = ' ';
     TD_CHECK(td_outfile_print(file, "tandem-cost-model 1\nlabel %s\nwork %s\nkind %s\nsamples %llu\n", label,
-                              td_cost_work_names[m->work], m->kind == TD_COST_TREE ? "tree" : "polynomial", (unsigned long long)m->samples));
+                              td_cost_work_names[m->work], kind_names[m->kind], (unsigned long long)m->samples));
     TD_CHECK(td_outfile_print(file, "error %.17g\nheld-out-error %.17g\n", m->error, m->held_out_error));
     TD_CHECK(td_outfile_print(file, "cost %.17g %.17g\n", m->least, m->most));
     for (int i = 0; i < TD_METRICS; i++)
         TD_CHECK(td_outfile_print(file, "metric %s %.17g %.17g\n", td_metric_names[i], m->low[i], m->high[i]));
-    if (m->kind == TD_COST_POLYNOMIAL) {
+    if (m->kind != TD_COST_TREE) {
         TD_CHECK(td_outfile_print(file, "degree %d\n", m->degree));
         for (int i = 0; i < td_cost_terms(m->degree); i++)
             TD_CHECK(td_outfile_print(file, "weight %.17g\n", m->weight[i]));

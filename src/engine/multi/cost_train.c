@@ -5,7 +5,8 @@
  * so the rows p / t are first made uncorrelated, by the Cholesky factor of their mean outer product, and the descent runs
  * in these coordinates, where every direction converges alike. Its steps become shorter from epoch to epoch, which
  * removes the noise of the last samples. A ridge keeps weights small that the samples hardly determine: a row of its own
- * for every weight but the constant, which pulls that weight to zero. */
+ * for every weight but the constant, which pulls that weight to zero. The exponential of a polynomial is trained likewise, on
+ * logarithms: the rows are p, and the targets ln t. */
 #include "engine/multi/cost_inside.h"
 
 #include "base/alloc.h"
@@ -30,7 +31,7 @@ typedef struct training {
     int terms;
     double *rows;    /* [count + terms][terms]: the samples', then the ridge's */
     double *factor;  /* [terms][terms], lower triangle */
-    double *weight;
+    double *weight, *target; /* target: [count + terms], 0 of the ridge's rows */
     uint32_t *order;
 } training;
 
@@ -94,7 +95,9 @@ static void make_rows(training *t)
         td_cost_scale(t->model, &t->samples[i]->metrics, scaled);
         td_cost_products(t->model->degree, scaled, product);
         double relative = t->model->most / cost_of(t->samples[i]); /* weights are in units of the highest cost */
-        for (int k = 0; k < t->terms; k++) row[k] = product[k] * relative;
+        bool logarithms = t->how->kind == TD_COST_EXPONENTIAL;
+        for (int k = 0; k < t->terms; k++) row[k] = logarithms ? product[k] : product[k] * relative;
+        t->target[i] = logarithms ? -log(relative) : 1;
     }
 }
 
@@ -185,7 +188,7 @@ static void descend(training *t)
         double rate = 0.5 / (t->terms * (1 + 30.0 * epoch / epochs)); /* a row's mean square is the number of terms */
         shuffle(t, (uint64_t)epoch);
         for (uint64_t i = 0; i < all_rows(t); i++)
-            step(t, t->rows + t->order[i] * (uint64_t)t->terms, t->order[i] < t->count, rate);
+            step(t, t->rows + t->order[i] * (uint64_t)t->terms, t->target[t->order[i]], rate);
     }
 }
 
@@ -200,6 +203,7 @@ static td_status train_polynomial(training *t)
     TD_CHECK(TD_NEW(&t->rows, all_rows(t) * terms, "samples of the cost model"));
     TD_CHECK(TD_NEW_ZEROED(&t->factor, terms * terms, "weights of the cost model"));
     TD_CHECK(TD_NEW_ZEROED(&t->weight, terms, "weights of the cost model"));
+    TD_CHECK(TD_NEW_ZEROED(&t->target, all_rows(t), "samples of the cost model"));
     TD_CHECK(TD_NEW(&t->order, all_rows(t), "samples of the cost model"));
     make_rows(t);
     add_ridge(t);
@@ -208,7 +212,9 @@ static td_status train_polynomial(training *t)
     for (uint64_t i = 0; i < all_rows(t); i++) uncorrelate(t, t->rows + i * terms);
     descend(t);
     correlate_back(t, t->weight);
-    for (int k = 0; k < t->terms; k++) t->model->weight[k] = t->weight[k] * t->model->most;
+    bool logarithms = t->how->kind == TD_COST_EXPONENTIAL;
+    for (int k = 0; k < t->terms; k++) t->model->weight[k] = t->weight[k] * (logarithms ? 1 : t->model->most);
+    if (logarithms) t->model->weight[0] += log(t->model->most);
     return TD_OK;
 }
 
@@ -331,6 +337,7 @@ done:
     td_free(t.rows);
     td_free(t.factor);
     td_free(t.weight);
+    td_free(t.target);
     td_free(t.order);
     return status;
 }

@@ -90,6 +90,12 @@ static td_status open_set(td_multi_job *self)
     return TD_OK;
 }
 
+td_status td_multi_own_all(td_multi_job *self)
+{
+    TD_CHECK(own_in_group(self));
+    return open_set(self);
+}
+
 /* Before the run, because it allocates, pins and waits. */
 td_status td_multi_open_loop(td_multi_job *self)
 {
@@ -157,14 +163,16 @@ void td_multi_fill_peers(td_multi_job *self, td_joint_args *args)
     }
 }
 
-static bool has_long_lists(const td_multi_job *self)
+bool td_multi_has_lists_above(const td_multi_job *self, uint64_t edges, bool pull)
 {
-    for (int k = 0; k < self->count; k++)
-        if (self->layout->fragment[k].push.longest > LONG_LIST) return true;
+    for (int k = 0; k < self->count; k++) {
+        const td_multi_fragment *fragment = &self->layout->fragment[k];
+        if ((pull ? fragment->pull.longest : fragment->push.longest) > edges) return true;
+    }
     return false;
 }
 
-static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
+void td_multi_fill_joint(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args)
 {
     td_multi_loop *loop = &self->rounds;
     td_multi_gpu *gpu = &self->gpu[loop->member[member]];
@@ -173,7 +181,7 @@ static void fill_args(td_multi_job *self, int member, uint32_t most_rounds, td_j
                             .changed = self->shared ? NULL : gpu->changed,
                             .one_over_delta = gpu->job.one_over_delta, .leave_edges = self->set.loop_edges,
                             .most_rounds = most_rounds, .mean_degree = self->rounds.mean_degree,
-                            .lean = self->rounds.mean_degree <= LEAN_DEGREE, .long_lists = has_long_lists(self)};
+                            .lean = self->rounds.mean_degree <= LEAN_DEGREE, .long_lists = td_multi_has_lists_above(self, LONG_LIST, false)};
     td_multi_fill_peers(self, args);
     for (int k = 0; k < self->count; k++)
         if (self->exchange.box[loop->member[member]].reads[k]) args->list[k] = self->layout->fragment[k].push.view;
@@ -211,7 +219,7 @@ static td_status launch(td_multi_job *self, uint32_t most_rounds)
         kernels[i] = kernel_of(self, job);
         streams[i] = job->stream;
         arguments[i] = &args[i];
-        fill_args(self, i, most_rounds, &args[i]);
+        td_multi_fill_joint(self, i, most_rounds, &args[i]);
         TD_CHECK(td_set_occupancy(loop->set, i, kernels[i], TD_GPU_THREADS, 0, &most));
         if (most == 0)
             return td_fail(TD_DEVICE, "%s: the kernel '%s' does not fit a multiprocessor", job->device->name,
@@ -269,7 +277,7 @@ static td_status map_frontier(td_multi_job *self)
         TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.active));
         TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.next_active));
     }
-    for (int i = 0; i < self->rounds.count; i++) {
+    for (int i = 0; i < (is_common(self) ? 1 : self->rounds.count); i++) {
         td_gpu_job *job = job_of(self, i);
         uint32_t count = job->control->slot[job->control->at].count;
         td_queue_args args = {.state = job->state, .queue = job->arrays.queue[job->control->rounds % 2], .count = count};
@@ -300,20 +308,26 @@ static td_status measure_left(td_multi_job *self)
     return TD_OK;
 }
 
+uint32_t td_multi_rounds_left(const td_multi_job *self)
+{
+    const td_gpu_job *first = &self->gpu[0].job;
+    uint32_t iteration = first->state.context.iteration, rounds = td_checkpoint_rounds(self->run, iteration);
+    uint32_t left = first->limit - iteration, until_copy = td_multi_keep_rounds(self);
+    if (rounds > left) rounds = left;
+    return rounds < until_copy ? rounds : until_copy;
+}
+
 td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
 {
     enum { FEW_ROWS = 16 };
     td_gpu_job *first = td_multi_first(self);
     uint64_t began = td_clock_ns();
-    uint32_t iteration = first->state.context.iteration, rounds = td_checkpoint_rounds(self->run, iteration);
-    uint32_t left = first->limit - iteration, most = TD_GPU_ROUNDS;
-    if (rounds > left) rounds = left;
-    if (rounds > td_multi_keep_rounds(self)) rounds = td_multi_keep_rounds(self);
+    uint32_t rounds = td_multi_rounds_left(self), most = TD_GPU_ROUNDS;
     if (rounds > most) rounds = most;
-    TD_CHECK(own_in_group(self));
-    TD_CHECK(open_set(self));
+    TD_CHECK(td_multi_own_all(self));
     self->rounds.mean_degree = (uint32_t)(td_gpu_view_edges(first) / self->graph->vertices + 1);
-    TD_CHECK(td_multi_reset(self));
+    /* Of a common queue's counters but the rows, only the first member's are used. */
+    TD_CHECK(is_common(self) ? td_multi_reset_one(self, &self->gpu[self->rounds.member[0]]) : td_multi_reset(self));
     TD_CHECK(list_frontier(self));
     TD_CHECK(launch(self, rounds));
     TD_CHECK(td_multi_wait_rows(self, rounds < FEW_ROWS ? rounds : FEW_ROWS));
@@ -322,7 +336,7 @@ td_status td_multi_loop_rounds(td_multi_job *self, bool *far)
     TD_CHECK(map_frontier(self));
     TD_CHECK(take_rounds(self, began));
     *far = false;
-    for (int i = 0; i < self->rounds.count; i++)
+    for (int i = 0; i < (is_common(self) ? 1 : self->rounds.count); i++)
         if (job_of(self, i)->control->far_count[job_of(self, i)->control->far_at] > 0) *far = true;
     self->mirrors_stale = true;
     return measure_left(self);

@@ -177,7 +177,8 @@ void td_multi_predict(td_multi_job *self, td_multi_work work)
     if (model->samples == 0) return;
     for (int k = 0; k < self->count; k++)
         if (self->balance.load[k] > 0)
-            self->balance.predicted_seconds[k] = td_cost_predict(model, &self->model.metrics[k]);
+            self->balance.predicted_seconds[k] =
+                td_cost_predict(model, &self->model.metrics[k]) * self->balance.learned.model_factor[work][k];
     self->balance.is_predicted = true;
 }
 

@@ -9,7 +9,7 @@
 
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
-    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_LOOP_QUEUE, SET_LOOP_BLOCKS, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA,
+    SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_LOOP_QUEUE, SET_LOOP_BLOCKS, SET_LOOP_PULLS, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA,
     SET_SAMPLES, SET_BREAKDOWN,
     SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE, SET_RECOVERY, SET_RECOVERY_EVERY, SETTINGS,
 };
@@ -57,6 +57,8 @@ static const td_setting settings[] = {
     [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
                          "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
                          "of the first round, at most one per multiprocessor"},
+    [SET_LOOP_PULLS] = {"loop_pulls", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
+                        "bfs on GPUs that have the same memory: all iterations of both directions run without the host"},
     [SET_QUEUE_EDGES] = {"queue_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                          "where the host launches every round: edges of a frontier up to which it is kept in queues and "
                          "not searched for in bitmaps; 0: it always is"},
@@ -100,6 +102,7 @@ static bool uses(const td_program *program, const char *setting)
     if (strcmp(setting, "delta") == 0) return gas && k->schedule == TD_SCHEDULE_PRIORITY;
     if (strcmp(setting, "samples") == 0) return k->samples;
     if (strcmp(setting, "hub_degree") == 0) return gas && k->fused;
+    if (strcmp(setting, "loop_pulls") == 0) return gas && k->first_hit;
     if (strncmp(setting, "loop_", 5) == 0 || strcmp(setting, "queue_edges") == 0)
         return gas && k->fused && k->sum == TD_SUM_MIN;
     if (strcmp(setting, "ownership") == 0 || strcmp(setting, "t3") == 0)
@@ -122,6 +125,9 @@ static bool applies(const td_settings *given, const char *setting)
     if (strcmp(setting, "t3") == 0) return set[SET_OWNERSHIP] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "loop_edges") == 0) return set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "loop_blocks") == 0) return set[SET_EXCHANGE] == 0 && set[SET_LOOP_EDGES] > 0;
+    if (strcmp(setting, "loop_pulls") == 0)
+        return set[SET_EXCHANGE] == 0 && set[SET_LOOP_EDGES] > 0 && set[SET_STEALING] == 1 && set[SET_DIRECTION] == 0 &&
+               set[SET_LOOP_QUEUE] != TD_QUEUE_OWNERS;
     if (strcmp(setting, "loop_queue") == 0)
         return set[SET_EXCHANGE] == 0 && set[SET_LOOP_EDGES] > 0 && set[SET_STEALING] == 1;
     if (strcmp(setting, "queue_edges") == 0)
@@ -137,6 +143,9 @@ static const char *when(const char *setting)
     if (strcmp(setting, "t3") == 0) return "multi.ownership=on with multi.exchange=auto";
     if (strcmp(setting, "loop_edges") == 0) return "multi.exchange=auto";
     if (strcmp(setting, "loop_blocks") == 0) return "multi.loop_edges above 0 with multi.exchange=auto";
+    if (strcmp(setting, "loop_pulls") == 0)
+        return "multi.loop_edges above 0 with multi.stealing=on, multi.exchange=auto, multi.direction=auto and without "
+               "multi.loop_queue=owners";
     if (strcmp(setting, "loop_queue") == 0) return "multi.loop_edges above 0 with multi.stealing=on and multi.exchange=auto";
     if (strcmp(setting, "queue_edges") == 0) return "multi.exchange=auto, without multi.t1 and multi.log, which take all rounds from "
                                                     "bitmaps";
@@ -162,6 +171,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
                                .loop_queue = (td_multi_queues_of)set[SET_LOOP_QUEUE],
                                .loop_blocks = (uint32_t)set[SET_LOOP_BLOCKS],
+                               .loop_pulls = set[SET_LOOP_PULLS] == 1,
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES],
                                .breakdown = set[SET_BREAKDOWN] == 1, .model = texts[SET_MODEL],
@@ -250,6 +260,7 @@ static td_status declare_vertices(td_multi_gpu *gpu, const td_multi_need *need, 
         TD_CHECK(td_gpu_new(job, &gpu->mirror_vertices, n, sizeof(uint32_t), "updates of mirrors"));
         TD_CHECK(td_gpu_new(job, &gpu->mirror_messages, n, job->traits->message_bytes, "updates of mirrors"));
     }
+    if (gpu->searches) TD_CHECK(td_gpu_new(job, &gpu->search, 1, sizeof *gpu->search, "counters of a search"));
     bool sums = need->heads || (fused && job->traits->sum != TD_SUM_MIN);
     return sums ? td_gpu_new(job, &job->arrays.sums, n, job->traits->accum_bytes, "sums") : TD_OK;
 }
@@ -402,9 +413,11 @@ static void choose_rounds(td_multi_job *self)
 {
     self->loops = td_multi_loops(self);
     self->queues = td_multi_queues(self);
+    self->searches = td_multi_may_search(self);
     TD_EACH_GPU(self, gpu) {
         gpu->loops = self->loops;
         gpu->queues = self->queues;
+        gpu->searches = self->searches;
     }
 }
 
@@ -435,6 +448,7 @@ static td_status set_up(td_multi_job *self, const td_plan *plan, td_run *run)
         self->loops = false;
         self->queues = td_multi_queues(self);
     }
+    TD_CHECK(td_multi_open_search(self));
     return td_multi_open_loop(self);
 }
 
@@ -444,6 +458,7 @@ static void tear_down(td_multi_job *self)
         td_multi_break_loop(self);
         TD_EACH_GPU(self, gpu) if (gpu->job.stream != NULL) (void)td_stream_synchronize(gpu->job.stream);
         td_multi_close_loop(self);
+        td_multi_close_search(self);
         td_multi_model_close(self);
         td_gpu_exchange_close(&self->exchange);
         td_gpu_routes_close(&self->exchange);

@@ -56,6 +56,7 @@ typedef struct td_multi_settings {
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
     td_multi_queues_of loop_queue; /* of these loops, on GPUs that have the same memory */
     uint32_t loop_blocks;    /* of each GPU in these loops; 0: by the work */
+    bool loop_pulls;         /* whole searches run in these loops, with pulls */
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
@@ -124,6 +125,7 @@ typedef struct td_multi_learned {
     const td_program *program;
     bool knows[TD_WORKS];    /* the seconds of edges are measured */
     double edge_seconds[TD_WORKS][TD_FRAGMENTS]; /* of a fragment's edge where it is */
+    double model_factor[TD_WORKS][TD_FRAGMENTS]; /* a fragment's edges on its own GPU, over what the cost model says */
     double steal_seconds;    /* by which an iteration with steals takes longer beside its work: searches, launches */
     double steal_factor;     /* what its longest GPU takes, over what the costs of edges say: GPUs compete */
     td_sync_cost sync;       /* of rounds that the host launches */
@@ -161,6 +163,7 @@ typedef struct td_multi_gpu {
     uint32_t *changed;       /* bitmap: owned vertices that changed since mirrors were last updated */
     uint32_t *mirror_vertices; /* what mirrors are updated with */
     void *mirror_messages;
+    td_gpu_search *search;   /* of the first GPU, where searches run without the host */
     td_gpu_frontier_tally *tally; /* [TD_FRAGMENTS]: of the frontiers of the fragments that it owns */
     td_frontier_cuts *cuts;  /* [TD_FRAGMENTS]: where they are cut */
     void *labels;            /* sweeps: what another GPU found */
@@ -169,7 +172,7 @@ typedef struct td_multi_gpu {
     uint64_t vertices, edges; /* of its fragment's frontier, whichever GPU owns it */
     uint64_t settled_edges;  /* of its fragment's vertices that were active so far */
     uint32_t left;           /* peeling */
-    bool loops, queues;      /* td_multi_job */
+    bool loops, queues, searches; /* td_multi_job */
     bool has_late;           /* a part of this pull may have left vertices to blocks */
     uint64_t processed;      /* edges of this iteration */
     uint64_t all_processed;  /* edges of this run */
@@ -291,6 +294,9 @@ typedef struct td_multi_job {
     td_multi_queue queue;
     bool loops;              /* rounds may run without the host */
     bool queues;             /* small rounds that the host launches may take their frontier from queues */
+    bool searches;           /* all rounds of a search run without the host */
+    td_gpu_search *search;   /* its counters at the host; NULL: they do not */
+    bool search_pinned;
     bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */
     td_multi_model model;
     td_status failed;        /* of a completion */
@@ -404,6 +410,7 @@ td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td
 /* wait.c: counters of all GPUs. */
 td_gpu_state td_multi_state(const td_multi_gpu *gpu, const td_multi_fragment *fragment); /* for launches along its lists */
 td_status td_multi_reset(td_multi_job *self);
+td_status td_multi_reset_one(td_multi_job *self, td_multi_gpu *gpu);
 td_status td_multi_wait_rows(td_multi_job *self, uint32_t rows); /* with the rows of so many rounds */
 td_status td_multi_queue_counters(td_multi_gpu *gpu, td_stream *stream); /* into the job's control */
 td_status td_multi_read_aside(td_multi_job *self); /* queues reading the counters, beside what the streams are given next */
@@ -437,6 +444,17 @@ td_status td_multi_open_loop(td_multi_job *self); /* what members need to meet, 
 void td_multi_break_loop(td_multi_job *self);
 void td_multi_close_loop(td_multi_job *self);
 
+td_status td_multi_own_all(td_multi_job *self); /* the loop's group owns all fragments, and its set is open */
+uint32_t td_multi_rounds_left(const td_multi_job *self); /* until the limit, a checkpoint, a copy for recovery */
+void td_multi_fill_joint(td_multi_job *self, int member, uint32_t most_rounds, td_joint_args *args);
+bool td_multi_has_lists_above(const td_multi_job *self, uint64_t edges, bool pull); /* some fragment */
+
+/* search.c: searches without the host, pulls included, on GPUs that have one memory. */
+bool td_multi_may_search(const td_multi_job *self);
+td_status td_multi_open_search(td_multi_job *self);
+void td_multi_close_search(td_multi_job *self);
+td_status td_multi_search(td_multi_job *self); /* until it ends, or something else is due */
+
 /* What all members see of each other in rounds that update each other's memory. */
 void td_multi_list_members(td_multi_job *self); /* into rounds */
 void td_multi_fill_peers(td_multi_job *self, td_joint_args *args);
@@ -449,6 +467,8 @@ td_status td_multi_leave_queue(td_multi_job *self); /* to the bitmaps, which are
 
 /* rounds.c: after an iteration, the next frontier's bitmaps become the frontier's. */
 void td_multi_next_frontier(td_multi_job *self);
+/* The frontiers' vertices and edges as kernels have counted them that set the bits, where every GPU owns its fragment. */
+void td_multi_take_tallies(td_multi_job *self);
 td_status td_multi_clean_next(td_multi_job *self); /* before something marks vertices of the next frontier */
 
 /* own.c: gives fragments to other owners, with their values and active vertices. */

@@ -444,9 +444,11 @@ static td_status check_sharing(const td_multi_settings *set, const td_gpu_set *g
 {
     bool shared;
     TD_CHECK(td_multi_choose_values(set, gpus, &shared));
-    if (set->loop_queue != TD_QUEUE_COMMON || shared) return TD_OK;
-    return td_fail(TD_USAGE, "multi.loop_queue=common: %s; allowed are slices of one GPU with multi.values=auto or shared, "
-                   "and multi.loop_queue=owners", gpus->count == 1 ? "there is one GPU" : "the GPUs do not share values");
+    bool common = set->loop_queue == TD_QUEUE_COMMON;
+    if (shared || (!common && !set->loop_pulls)) return TD_OK;
+    return td_fail(TD_USAGE, "multi.loop_%s: %s; allowed are slices of one GPU with multi.values=auto or shared, "
+                   "and multi.loop_%s", common ? "queue=common" : "pulls=on", gpus->count == 1 ? "there is one GPU"
+                   : "the GPUs do not share values", common ? "queue=owners" : "pulls=off");
 }
 
 /* What settings alone do not decide: rounds without the host may be impossible on these GPUs, or for this run. */

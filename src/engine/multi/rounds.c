@@ -34,7 +34,9 @@ static td_status push_along(td_multi_job *self, const td_multi_part *which, td_g
     args.push.state.messages = owner->job.state.messages;
     args.push.fragments = self->exchange.box[td_multi_index(self, gpu)].on_device;
     job->has_high_degree = fragment->push.longest >= job->high_degree;
-    return td_gpu_push_part(job, job->stream, &args);
+    TD_CHECK(td_gpu_push_part(job, job->stream, &args));
+    job->pieces_clear = job->pieces_clear && !job->has_high_degree;
+    return TD_OK;
 }
 
 /* On the lists' GPU and at the host; another GPU has the cached ones itself. */
@@ -64,13 +66,21 @@ td_status td_multi_clean_next(td_multi_job *self)
 {
     if (!self->next_dirty) return TD_OK;
     self->next_dirty = false;
+    if (self->shared) {
+        td_multi_gpu *one = td_multi_next_member(self, self->gpu);
+        TD_CHECK(td_gpu_clear_map(&one->job, one->job.state.next_active));
+        return td_multi_follow(self, one);
+    }
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.next_active));
     return td_multi_all_wait(self);
 }
 
-/* Behind everything that reads the frontier: its bitmap becomes that of the frontier after the next. */
+/* Behind everything that reads the frontier: its bitmap becomes that of the frontier after the next. One that is shared is
+ * cleared once, by a GPU whose stream has waited for all others. */
 static td_status retire_frontier(td_multi_job *self)
 {
+    td_multi_gpu *one = td_multi_next_member(self, self->gpu);
+    if (self->shared) return td_gpu_clear_map(&one->job, one->job.state.active);
     TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_clear(self, gpu, gpu->job.state.active));
     return TD_OK;
 }
@@ -175,7 +185,7 @@ static bool is_tallied(const td_multi_job *self)
            self->balance.state.group == self->count;
 }
 
-static void take_tallies(td_multi_job *self)
+void td_multi_take_tallies(td_multi_job *self)
 {
     TD_EACH_GPU(self, gpu) {
         td_gpu_control *control = gpu->job.control;
@@ -277,7 +287,7 @@ static td_status pull(td_multi_job *self)
     self->next_dirty = leaves_frontier(self);
     if (!self->next_dirty) TD_CHECK(retire_frontier(self));
     TD_CHECK(td_multi_wait(self));
-    if (tallied) take_tallies(self);
+    if (tallied) td_multi_take_tallies(self);
     TD_EACH_MEMBER(self, gpu) {
         gpu->processed = first_hit ? gpu->job.control->tally.edges : td_multi_assigned(self, td_multi_index(self, gpu));
         self->row.edges += gpu->processed;
@@ -298,6 +308,10 @@ static bool is_small(const td_multi_job *self)
 static td_status go_on(td_multi_job *self)
 {
     bool far;
+    if (self->searches) {
+        TD_CHECK(td_multi_search(self));
+        return td_multi_checkpoint(self);
+    }
     bool pushes = td_gpu_chooses_push(td_multi_first(self), &self->now);
     if (pushes && is_small(self)) {
         TD_CHECK(td_multi_loop_rounds(self, &far));

@@ -83,9 +83,15 @@ td_status td_multi_init(td_multi_job *self)
     if (gas && !self->traits->sends_value)
         TD_CHECK(td_multi_share_ranges(self, offsetof(td_gpu_state, messages), self->traits->message_bytes));
     if (gas && self->traits->fused) { /* the frontier's degrees */
-        TD_CHECK(td_multi_reset(self));
-        TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
-        TD_CHECK(td_multi_wait(self));
+        bool counted = self->shared && !td_multi_needs_tally(self); /* by the kernel that sets them; no mirrors to be marked */
+        if (counted) {
+            td_multi_take_tallies(self);
+            self->tally_stale = true;
+        } else {
+            TD_CHECK(td_multi_reset(self));
+            TD_CHECK(td_multi_measure(self, TD_MAP_ACTIVE));
+            TD_CHECK(td_multi_wait(self));
+        }
         td_multi_add_up(self);
     }
     if (from != NULL) td_state_clear(from);

@@ -33,7 +33,10 @@ static void begin_learned(td_multi_job *self)
     if (learned->program == self->run->program) return;
     *learned = (td_multi_learned){.program = self->run->program, .steal_seconds = FIRST_STEAL_SECONDS, .steal_factor = 1};
     for (int work = 0; work < TD_WORKS; work++)
-        for (int i = 0; i < self->count; i++) learned->edge_seconds[work][i] = FIRST_EDGE_SECONDS;
+        for (int i = 0; i < self->count; i++) {
+            learned->edge_seconds[work][i] = FIRST_EDGE_SECONDS;
+            learned->model_factor[work][i] = 1;
+        }
     td_sync_cost_begin(&learned->sync, self->count, FIRST_SYNC_SECONDS);
 }
 
@@ -469,6 +472,29 @@ static void learn_costs(td_multi_job *self, int j, double busy)
         if (part[i] > 0) seconds[i] *= pow(busy / expected, knows ? BELIEVED * part[i] / expected : 1);
 }
 
+/* What the cost model says of a fragment is corrected by what its edges take on its own GPU, where that does nothing else: its
+ * lists have much that metrics do not say, and stay the same in all iterations. In iterations with steals some GPUs say nothing,
+ * so that only what sets the others apart from each other is learned, not what all of them take longer. */
+static void learn_factors(td_multi_job *self)
+{
+    td_multi_balance *balance = &self->balance;
+    double seen[TD_FRAGMENTS], sum = 0;
+    int known = 0;
+    if (self->set.cost != TD_COST_MODEL || !balance->is_predicted) return;
+    for (int k = 0; k < self->count; k++) {
+        uint64_t edges = balance->share[k * self->count + k];
+        double busy = busy_seconds(self, k);
+        seen[k] = NAN;
+        if (edges < LEAST_EDGES || !(busy > 0) || td_multi_assigned(self, k) != edges) continue;
+        seen[k] = log(busy / ((double)edges * balance->predicted_seconds[k]));
+        sum += seen[k];
+        known++;
+    }
+    double common = td_multi_is_stolen(self) && known > 0 ? sum / known : 0;
+    for (int k = 0; k < self->count; k++)
+        if (!isnan(seen[k])) balance->learned.model_factor[balance->work][k] *= exp(BELIEVED * (seen[k] - common));
+}
+
 static uint64_t all_edges(const td_multi_job *self)
 {
     uint64_t all = 0;
@@ -534,6 +560,7 @@ td_status td_multi_settle(td_multi_job *self)
         all += busy;
         if (teaches) learn_costs(self, j, busy);
     }
+    learn_factors(self);
     if (!given_thresholds(self)) learn_steal(self, longest);
     if (teaches) balance->learned.knows[balance->work] = true;
     if (!td_multi_is_stolen(self) || given_thresholds(self))

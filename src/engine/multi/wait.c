@@ -15,15 +15,19 @@ static td_status reset(td_multi_gpu *gpu)
         memcpy(gpu->zeros_seen, job->control, TD_MULTI_COUNTERS);
         gpu->has_zeros = true;
     }
+    job->pieces_clear = true;
     return td_stream_copy(job->stream, job->state.control, gpu->zeros, TD_MULTI_COUNTERS, TD_ON_DEVICE);
+}
+
+td_status td_multi_reset_one(td_multi_job *self, td_multi_gpu *gpu)
+{
+    TD_CHECK(reset(gpu));
+    return td_multi_note_started(self, gpu);
 }
 
 td_status td_multi_reset(td_multi_job *self)
 {
-    TD_EACH_MEMBER(self, gpu) {
-        TD_CHECK(reset(gpu));
-        TD_CHECK(td_multi_note_started(self, gpu));
-    }
+    TD_EACH_MEMBER(self, gpu) TD_CHECK(td_multi_reset_one(self, gpu));
     return TD_OK;
 }
 

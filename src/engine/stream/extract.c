@@ -252,16 +252,34 @@ static td_status launch_chunk(td_streaming_job *job, int chunk, uint32_t count)
     return td_gpu_launch(gpu, gpu->stream, &gpu->kernels->push_extracted, threads, &args);
 }
 
-/* Copies the chunk, the extracts of one subgraph at a time, and launches over it. */
+/* Finds the next copy of a chunk from extract `first` on: the extracts up to a gap that takes longer to copy than another
+ * copy takes to start. Returns the extract behind it. */
+enum { LONGEST_GAP = 128 << 10 };
+
+static uint32_t next_copy(const extract *extracts, uint32_t first, uint32_t count, uint64_t *at, uint64_t *bytes)
+{
+    uint32_t i = first;
+    *at = *bytes = 0;
+    for (; i < count; i++) {
+        const extract *it = &extracts[i];
+        if (it->bytes == 0) continue;
+        if (*bytes > 0 && it->at > *at + *bytes + LONGEST_GAP) break;
+        if (*bytes == 0) *at = it->at;
+        *bytes = it->at + it->bytes - *at;
+    }
+    return i;
+}
+
+/* Copies the chunk and launches over it. */
 static td_status send_chunk(struct td_extracting *self, int chunk)
 {
     td_streaming_job *job = self->job;
     td_streaming_graph *layout = job->layout;
     const extract *extracts = self->extracts + self->done;
     td_event *event = NULL;
-    for (uint32_t i = 0, end; i < self->fit; i = end) {
-        for (end = i + 1; end < self->fit && extracts[end].subgraph == extracts[i].subgraph; end++) {}
-        uint64_t at = extracts[i].at, bytes = extracts[end - 1].at + extracts[end - 1].bytes - at;
+    uint64_t at, bytes;
+    for (uint32_t i = 0; i < self->fit;) {
+        i = next_copy(extracts, i, self->fit, &at, &bytes);
         if (bytes > 0)
             TD_CHECK(td_stream_copy(layout->copies, (char *)layout->chunk[chunk] + at,
                                     (char *)layout->staging[chunk] + at, bytes, TD_TO_DEVICE));
@@ -371,7 +389,7 @@ static td_status fill_chunk(void *context, uint64_t *time)
     struct td_extracting *self = context;
     td_streaming_job *job = self->job;
     extraction all = {.job = job, .list = job->crossing, .extracts = self->extracts};
-    uint64_t room = td_link_edge_bytes(all.list) << all.list->shift, bytes = 0;
+    uint64_t room = td_link_edge_bytes(all.list) << all.list->shift, at, bytes;
     if (!self->counted) TD_CHECK(td_pool_for(job->gpu.options->pool, self->count, 1, work_on, &all));
     self->counted = true;
     self->fit = place_in_tiles(&all, self->done, self->count, room);
@@ -379,9 +397,12 @@ static td_status fill_chunk(void *context, uint64_t *time)
     all.chunk = job->layout->staging[self->chunk];
     all.fills = true;
     TD_CHECK(fill_extracts(self, &all));
-    for (uint32_t i = 0; i < self->fit; i++) bytes += all.extracts[i].bytes;
-    self->bytes[self->chunk] = bytes;
-    *time = td_device_host_until(job->gpu.device, self->began, bytes);
+    uint64_t filled = 0;
+    for (uint32_t i = 0; i < self->fit; i++) filled += all.extracts[i].bytes;
+    self->bytes[self->chunk] = 0;
+    for (uint32_t i = 0; i < self->fit; self->bytes[self->chunk] += bytes)
+        i = next_copy(all.extracts, i, self->fit, &at, &bytes);
+    *time = td_device_host_until(job->gpu.device, self->began, filled);
     return TD_OK;
 }
 

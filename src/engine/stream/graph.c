@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/numa.h"
+#include "gpu/transfer.h"
 #include "store/checks.h"
 
 #include <stdatomic.h>
@@ -250,6 +251,7 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
     describe_list(self, list, shape);
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
+    td_gpu_ring_note(&self->gpu, count * sizeof(uint64_t));
     TD_CHECK(find_host_list(self, list, from, shape));
     if (list == &self->layout->lists[0]) TD_CHECK(td_streaming_place(self, shape)); /* pinned pages do not move */
     if (!self->gpu.memory.measures) pin_list(self->layout, list);
@@ -259,8 +261,7 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
         TD_CHECK(td_link_compress(list, guess_compressed(self, list, shape), &self->gpu.memory.host, self->layout->device,
                                 self->gpu.options->pool));
     if (self->gpu.memory.measures) return TD_OK;
-    TD_CHECK(td_stream_copy(stream, (void *)(uintptr_t)list->seen.offsets, list->offsets, count * sizeof(uint64_t),
-                            TD_TO_DEVICE));
+    TD_CHECK(td_gpu_upload(&self->gpu, (void *)(uintptr_t)list->seen.offsets, list->offsets, count * sizeof(uint64_t)));
     return td_stream_synchronize(stream);
 }
 

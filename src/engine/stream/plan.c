@@ -20,6 +20,7 @@ typedef struct request {
     bool changes;       /* pushes changes instead of values (changes.c) */
     bool differences;   /* accumulating program with active vertices (differences.c) */
     bool peels_at_once; /* stream.kcore=peel */
+    bool mixes;         /* stream.activity=mixed */
     bool pushes, sums;  /* gas: pushes along lists; accumulates along all lists */
     td_pool *pool;
     uint64_t workers;
@@ -46,6 +47,7 @@ static td_status read_request(request *self, const td_program *program, const td
     self->changes = td_streaming_pushes_changes(program, options->mode);
     self->differences = td_streaming_pushes_differences(program, options->mode, options->settings);
     self->peels_at_once = td_streaming_peels_at_once(program, options);
+    self->mixes = td_streaming_asks_to_mix(options->settings);
     self->pushes = self->gas && (self->kernels->fused || self->changes || self->differences);
     self->sums = self->gas && !self->pushes;
     self->collects_edges = self->kernels->edge != NULL;
@@ -283,7 +285,7 @@ static bool are_prepared(const request *wanted, const td_graph *graph, const td_
 {
     request self = *wanted;
     td_streaming_shape shape = *like;
-    if (self.prepared_files == TD_PREPARED_OFF || self.variant != TD_STREAMING_FULL) return false;
+    if (self.mixes || self.prepared_files == TD_PREPARED_OFF || self.variant != TD_STREAMING_FULL) return false;
     want_lists(&self, graph, &shape);
     td_streaming_find_prepared(graph, &shape);
     return shape.prepared != 0;
@@ -292,6 +294,25 @@ static bool are_prepared(const request *wanted, const td_graph *graph, const td_
 static uint64_t besides_edges(const td_gpu_memory *taken)
 {
     return taken->bytes[TD_FOR_LISTS] + taken->bytes[TD_FOR_PROGRAM];
+}
+
+/* Differences beside gathers take arrays of vertices; they may take an eighth of what is left for edges. */
+enum { MIXING_PART = 8 };
+
+static td_status choose_mixing(const td_program *program, const td_graph *graph, const td_run_options *options,
+                               const td_gpu_bytes *need, uint64_t room, td_streaming_shape *shape, uint64_t *besides)
+{
+    td_gpu_memory taken;
+    bool asked = td_streaming_asks_to_mix(options->settings);
+    if (asked && !need->both && !graph->symmetric)
+        return td_see("stream", td_fail(TD_USAGE, "stream.activity=mixed needs one list for pushes and gathers; %s of a "
+                                        "directed graph has two", program->info->name));
+    if (!td_streaming_mixes(program, graph, options, need->both)) return TD_OK;
+    shape->mixes = 1;
+    TD_CHECK(td_streaming_measure(program, graph, options, shape, NULL, &taken));
+    if (asked || besides_edges(&taken) <= *besides + room / MIXING_PART) *besides = besides_edges(&taken);
+    else shape->mixes = 0;
+    return TD_OK;
 }
 
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
@@ -329,6 +350,8 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
                          "%s has %s of vertex arrays on the device, with two subgraphs minimum %s, and %s are "
                          "free; raise {gpu_memory}, or use {engine} cpu", program->info->name,
                          td_format_size(a, out->vertices), td_format_least(c, least), td_format_size(b, device_free));
+    if (!self.prepared) /* prepared lists are compressed: nothing to push along */
+        TD_CHECK(choose_mixing(program, graph, options, &need, device_free - out->vertices, shape, &out->vertices));
     uint64_t room = device_free - out->vertices;
     out->on_device = room < allowed ? room : allowed;
     shape->compresses = choose_compression(&self, lists * need.list_edges * sizeof(uint32_t));

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/sums.h"
+#include "gpu/transfer.h"
 
 #include <string.h>
 
@@ -68,9 +69,10 @@ td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree deg
 typedef struct gathering {
     const td_link_list *list;
     uint64_t *offsets;       /* of the prefix */
+    uint64_t vertices;
     uint32_t most;           /* edges of a list in it */
-    uint32_t *targets;
-    char *weights;
+    uint64_t element;        /* bytes of what is copied: targets, or weights */
+    const char *from;
 } gathering;
 
 static td_status measure_lists(void *context, uint64_t begin, uint64_t end, int worker)
@@ -84,17 +86,28 @@ static td_status measure_lists(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-static td_status gather_prefix(void *context, uint64_t begin, uint64_t end, int worker)
+/* Vertex whose part of the prefix has this edge. */
+static uint64_t vertex_of(const gathering *self, uint64_t edge)
 {
-    (void)worker;
-    gathering *self = context;
-    const td_link_list *list = self->list;
-    for (uint64_t v = begin; v < end; v++) {
-        uint64_t from = list->offsets[v], to = self->offsets[v], count = self->offsets[v + 1] - to;
-        memcpy(self->targets + to, list->targets + from, count * sizeof(uint32_t));
-        if (self->weights != NULL)
-            memcpy(self->weights + to * list->weight_bytes, (const char *)list->weights + from * list->weight_bytes,
-                   count * list->weight_bytes);
+    uint64_t low = 0, high = self->vertices;
+    while (low < high) { /* the first whose part ends behind the edge */
+        uint64_t middle = low + (high - low) / 2;
+        if (self->offsets[middle + 1] > edge) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+/* Copies a piece of the prefix out of the lists. */
+static td_status gather_piece(void *context, uint64_t at, char *part, uint64_t bytes)
+{
+    const gathering *self = context;
+    uint64_t size = self->element, edge = at / size, end = edge + bytes / size;
+    for (uint64_t v = vertex_of(self, edge); edge < end; v++) {
+        uint64_t skipped = edge - self->offsets[v], last = self->offsets[v + 1] < end ? self->offsets[v + 1] : end;
+        memcpy(part, self->from + (self->list->offsets[v] + skipped) * size, (last - edge) * size);
+        part += (last - edge) * size;
+        edge = last;
     }
     return TD_OK;
 }
@@ -111,27 +124,33 @@ static td_status declare_prefix(td_streaming_job *self, td_link_list *list, uint
                           "resident prefix");
 }
 
-/* Measures the prefix, with the host's copy until it has been uploaded; extraction keeps the offsets. */
+/* Extraction keeps the offsets. */
 static td_status measure_prefix(td_streaming_job *self, td_link_list *list, uint64_t edges)
 {
     td_host_memory *host = &self->gpu.memory.host;
     uint64_t offsets = (self->gpu.graph->vertices + UINT64_C(1)) * sizeof(uint64_t);
-    td_host_hold(host, offsets + edges * td_link_edge_bytes(list));
+    td_host_hold(host, offsets);
     TD_CHECK(declare_prefix(self, list, edges));
-    td_host_let_go(host, edges * td_link_edge_bytes(list) + (self->layout->shape.chunks > 0 ? 0 : offsets));
+    td_gpu_ring_note(&self->gpu, offsets);
+    td_gpu_note_made(&self->gpu, edges * sizeof(uint32_t));
+    td_gpu_note_made(&self->gpu, edges * list->weight_bytes);
+    if (self->layout->shape.chunks == 0) td_host_let_go(host, offsets);
     return TD_OK;
 }
 
-static td_status send_prefix(td_streaming_job *self, const td_link_list *list, const gathering *from)
+static td_status send_prefix(td_streaming_job *self, const td_link_list *list, gathering *gather)
 {
-    td_stream *stream = self->layout->stream;
     uint64_t n = self->gpu.graph->vertices, edges = list->prefix_edges;
     void *targets = (void *)(uintptr_t)list->prefix.targets, *weights = (void *)(uintptr_t)list->prefix.weights;
-    TD_CHECK(td_stream_copy(stream, list->skip, from->offsets, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
-    TD_CHECK(td_stream_copy(stream, targets, from->targets, edges * sizeof(uint32_t), TD_TO_DEVICE));
-    if (weights != NULL)
-        TD_CHECK(td_stream_copy(stream, weights, from->weights, edges * list->weight_bytes, TD_TO_DEVICE));
-    return td_stream_synchronize(stream);
+    TD_CHECK(td_gpu_upload(&self->gpu, list->skip, gather->offsets, (n + 1) * sizeof(uint64_t)));
+    gather->element = sizeof(uint32_t);
+    gather->from = (const char *)list->targets;
+    TD_CHECK(td_gpu_upload_made(&self->gpu, targets, edges * sizeof(uint32_t), gather_piece, gather));
+    if (weights == NULL) return td_stream_synchronize(self->layout->stream);
+    gather->element = list->weight_bytes;
+    gather->from = list->weights;
+    TD_CHECK(td_gpu_upload_made(&self->gpu, weights, edges * list->weight_bytes, gather_piece, gather));
+    return td_stream_synchronize(self->layout->stream);
 }
 
 /* The plan has rounded the bytes to a whole prefix if it knew the lengths of the lists. */
@@ -141,7 +160,7 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     td_streaming_graph *layout = self->layout;
     const td_graph *graph = self->gpu.graph;
     uint64_t n = graph->vertices, *offsets = NULL, room = bytes / td_link_edge_bytes(list), edges;
-    gathering gather = {.list = list};
+    gathering gather = {.list = list, .vertices = n};
     uint32_t most;
     if (self->gpu.memory.measures) return measure_prefix(self, list, room);
     TD_CHECK(td_streaming_fit_prefix(graph, td_streaming_degree_of(graph, &layout->shape, second), room, &most,
@@ -154,10 +173,6 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
     TD_TRY(td_sum_up(offsets, n, self->gpu.options->pool));
     list->prefix_edges = offsets[n];
     list->prefix_most = most;
-    TD_TRY(TD_NEW(&gather.targets, list->prefix_edges, "resident prefix"));
-    if (list->weight_bytes > 0)
-        TD_TRY(TD_NEW(&gather.weights, list->prefix_edges * list->weight_bytes, "resident prefix"));
-    TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, gather_prefix, &gather));
     TD_TRY(declare_prefix(self, list, list->prefix_edges));
     list->prefix.offsets = list->skip;
     TD_TRY(send_prefix(self, list, &gather));
@@ -165,8 +180,6 @@ td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, u
 done:
     if (status != TD_OK) (void)td_stream_synchronize(layout->stream);
     td_free(offsets);
-    td_free(gather.targets);
-    td_free(gather.weights);
     return status;
 }
 
@@ -207,13 +220,14 @@ td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, do
     uint64_t n = self->gpu.graph->vertices;
     lightness count = {self->gpu.graph, list, limit, NULL};
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->light, n + 1, sizeof(uint64_t), "light edges"));
+    td_gpu_ring_note(&self->gpu, (n + 1) * sizeof(uint64_t));
     td_host_hold(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->layout->shape.chunks == 0) td_host_let_go(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->gpu.memory.measures) return TD_OK;
     TD_TRY(TD_NEW(&count.counts, n + 1, "light edges"));
     TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
     TD_TRY(td_sum_up(count.counts, n, self->gpu.options->pool));
-    TD_TRY(td_stream_copy(self->layout->stream, list->light, count.counts, (n + 1) * sizeof(uint64_t), TD_TO_DEVICE));
+    TD_TRY(td_gpu_upload(&self->gpu, list->light, count.counts, (n + 1) * sizeof(uint64_t)));
     TD_TRY(td_stream_synchronize(self->layout->stream));
     if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
 done:
@@ -222,29 +236,39 @@ done:
 }
 
 /* Counts the edges of every sorted list that lead to the vertex itself or a lower number. */
+static td_status count_lower(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const lightness *self = context;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t low = self->list->offsets[v], high = self->list->offsets[v + 1];
+        while (low < high) {
+            uint64_t middle = low + (high - low) / 2;
+            if (self->list->targets[middle] <= v) low = middle + 1;
+            else high = middle;
+        }
+        self->counts[v + 1] = low - self->list->offsets[v];
+    }
+    return TD_OK;
+}
+
 td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
 {
     td_status status = TD_OK;
-    uint64_t n = self->gpu.graph->vertices, *skip = NULL;
+    uint64_t n = self->gpu.graph->vertices;
+    lightness count = {.graph = self->gpu.graph, .list = list};
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "skipped edges"));
+    td_gpu_ring_note(&self->gpu, (n + 1) * sizeof(uint64_t));
     td_host_hold(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->layout->shape.chunks == 0) td_host_let_go(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
     if (self->gpu.memory.measures) return TD_OK;
-    TD_TRY(TD_NEW(&skip, n + 1, "skipped edges"));
-    skip[0] = 0;
-    for (uint64_t v = 0; v < n; v++) {
-        uint64_t low = list->offsets[v], high = list->offsets[v + 1];
-        while (low < high) {
-            uint64_t middle = low + (high - low) / 2;
-            if (list->targets[middle] <= v) low = middle + 1;
-            else high = middle;
-        }
-        skip[v + 1] = skip[v] + (low - list->offsets[v]);
-    }
-    TD_TRY(td_stream_copy(self->layout->stream, list->skip, skip, (n + 1) * sizeof *skip, TD_TO_DEVICE));
+    TD_TRY(TD_NEW(&count.counts, n + 1, "skipped edges"));
+    TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_lower, &count));
+    TD_TRY(td_sum_up(count.counts, n, self->gpu.options->pool));
+    TD_TRY(td_gpu_upload(&self->gpu, list->skip, count.counts, (n + 1) * sizeof(uint64_t)));
     TD_TRY(td_stream_synchronize(self->layout->stream));
-    if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_skip, &skip); /* for extraction */
+    if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_skip, &count.counts); /* for extraction */
 done:
-    td_free(skip);
+    td_free(count.counts);
     return status;
 }

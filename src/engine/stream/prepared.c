@@ -75,12 +75,27 @@ static void undeclare_list(td_host_memory *host, td_link_list *list, const td_li
     list->weights = NULL;
 }
 
-static void set_offsets(td_link_list *list, const td_graph *graph, td_lists_view view)
+typedef struct adding {
+    const td_graph *graph;
+    uint64_t *offsets;
+} adding;
+
+static td_status add_offsets(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    (void)worker;
+    const adding *self = context;
+    for (uint64_t v = begin; v < end; v++)
+        self->offsets[v] = self->graph->in.offsets[v] + self->graph->out.offsets[v];
+    return TD_OK;
+}
+
+static td_status set_offsets(td_link_list *list, const td_graph *graph, td_lists_view view, td_pool *pool)
+{
+    adding self = {graph, list->own_offsets};
     list->offsets = view == TD_LISTS_OUT ? graph->out.offsets : graph->in.offsets;
-    if (view != TD_LISTS_BOTH) return;
-    for (uint64_t v = 0; v <= graph->vertices; v++) list->own_offsets[v] = graph->in.offsets[v] + graph->out.offsets[v];
+    if (view != TD_LISTS_BOTH) return TD_OK;
     list->offsets = list->own_offsets;
+    return td_pool_for(pool, graph->vertices + UINT64_C(1), 1 << 16, add_offsets, &self);
 }
 
 static td_status read_list(td_streaming_job *self, td_link_list *list, const td_lists_form *form, td_sidecar *file,
@@ -88,7 +103,7 @@ static td_status read_list(td_streaming_job *self, td_link_list *list, const td_
 {
     const td_graph *graph = self->gpu.graph;
     td_pool *pool = self->gpu.options->pool;
-    set_offsets(list, graph, form->view);
+    TD_CHECK(set_offsets(list, graph, form->view, pool));
     if (form->compressed)
         TD_CHECK(td_link_read_compressed(list, file, words, graph->vertices, &self->gpu.memory.host, self->layout->device,
                                          pool));

@@ -12,6 +12,7 @@ enum {
     SET_PACK, SET_ACTIVITY, SET_PREPARED, SET_KCORE, SET_NODES, SET_DUPLICATE, SETTINGS,
 };
 enum { KCORE_AUTO, KCORE_LEVELS, KCORE_PEEL };
+enum { ACTIVITY_AUTO, ACTIVITY_ON, ACTIVITY_OFF, ACTIVITY_MIXED };
 
 const td_setting td_streaming_settings[] = {
     [SET_VARIANT] = {"variant", TD_SETTING_CHOICE, TD_STREAMING_FULL, 0, 0, "full|hvsp|lvsp|hbase|lbase|scaph",
@@ -68,10 +69,12 @@ const td_setting td_streaming_settings[] = {
     [SET_PACK] = {"pack", TD_SETTING_CHOICE, 0, 0, 0, "on|off",
                   "programs that push along weights: target and weight packed into one 32-bit word if both fit; needs "
                   "a copy of the lists (stream.list_order) and stream.compress other than on"},
-    [SET_ACTIVITY] = {"activity", TD_SETTING_CHOICE, 0, 0, 0, "auto|on|off",
+    [SET_ACTIVITY] = {"activity", TD_SETTING_CHOICE, ACTIVITY_AUTO, 0, 0, "auto|on|off|mixed",
                       "accumulating programs (pagerank, heat, ...). on: vertices whose message has changed are active "
                       "and push the difference, so that only their edges cross; off: every vertex gathers along all "
-                      "edges; auto: on for nn, and in every variant but full"},
+                      "edges; mixed: the faster of both in every iteration by measured rates, where both use the same lists "
+                      "(joined ones, or of a symmetric graph); auto: on for nn, and in every variant but full; mixed "
+                      "for circuit, and for adsorption of symmetric graphs; otherwise off"},
     [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, TD_PREPARED_AUTO, 0, 0, TD_PREPARED_CHOICES,
                       "lists beside the graph ('tandem prepare'). read: they are read, if they are those that the run "
                       "wants, instead of the graph's own; make: and written after the run, if there are none; auto: "
@@ -135,7 +138,44 @@ bool td_streaming_pushes_differences(const td_program *program, td_mode mode, co
     if (td_streaming_pushes_changes(program, mode)) return false;
     /* a program that runs until no value changes, and whose values depend on sums alone, settles vertex by vertex */
     bool settles = program->info->tolerance == 0 && !k->own_value;
-    return variant != TD_STREAMING_FULL || activity == 1 || (activity == 0 && settles);
+    return variant != TD_STREAMING_FULL || activity == ACTIVITY_ON || (activity == ACTIVITY_AUTO && settles);
+}
+
+static bool can_mix(const td_program *program, td_mode mode)
+{
+    const td_cpu_kernels *k = program->cpu;
+    return program->info->kind == TD_KIND_GAS && !k->fused && k->proportional && k->sends_value && !k->shares &&
+           mode != TD_MODE_ASYNC;
+}
+
+bool td_streaming_asks_to_mix(const td_settings *settings)
+{
+    double activity = ACTIVITY_AUTO;
+    (void)td_settings_number(settings, "stream", td_streaming_settings, "activity", &activity);
+    return activity == ACTIVITY_MIXED;
+}
+
+bool td_streaming_mixes(const td_program *program, const td_graph *graph, const td_run_options *options, bool both)
+{
+    double activity = ACTIVITY_AUTO;
+    (void)td_settings_number(options->settings, "stream", td_streaming_settings, "activity", &activity);
+    if (!can_mix(program, options->mode) || !(both || graph->symmetric)) return false;
+    if (td_streaming_pushes_differences(program, options->mode, options->settings)) return false;
+    /* a program that runs until values hardly change: the last iterations, too, have few that do */
+    bool settles = program->info->tolerance > 0 && !program->cpu->own_value;
+    return activity == ACTIVITY_MIXED || (activity == ACTIVITY_AUTO && settles);
+}
+
+/* What does not depend on the graph. */
+static td_status check_mixing(const td_program *program, const td_run_options *options)
+{
+    if (!td_streaming_asks_to_mix(options->settings)) return TD_OK;
+    if (!can_mix(program, options->mode))
+        return td_see("stream", td_fail(TD_USAGE, "stream.activity=mixed is for synchronous programs that send their "
+                                        "values (circuit, heat, adsorption, nn); %s is not", program->info->name));
+    if (!td_settings_given(options->settings, "stream.prepared")) return TD_OK;
+    return td_see("stream", td_fail(TD_USAGE, "stream.prepared changes nothing with stream.activity=mixed, which reads "
+                                    "the graph's own lists"));
 }
 
 const char *td_streaming_why_once(const td_program *program, const td_run_options *options)
@@ -389,6 +429,7 @@ td_status td_streaming_check_request(const td_program *program, const td_run_opt
     TD_CHECK(check_levels(program, options));
     TD_CHECK(check_kcore(program, options));
     TD_CHECK(check_activity(program, options));
+    TD_CHECK(check_mixing(program, options));
     TD_CHECK(check_nodes(options));
     return check_mode(options, program);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "gpu/bytes.h"
+#include "gpu/transfer.h"
 #include "run/parents.h"
 
 #include <stdio.h>
@@ -27,12 +28,12 @@ static td_status find_heads(td_streaming_job *self)
         if (!measures) before = td_gpu_layout_mark(self->gpu.options);
         td_gpu_free_head_arrays(layout->device, &layout->heads);
         TD_TRY(td_gpu_declare_heads(&self->gpu.memory, &layout->heads, self->pull->edges, self->gpu.graph->vertices));
-        td_host_note(&self->gpu.memory.host, td_gpu_head_host_bytes(self->pull->edges, self->gpu.graph->vertices));
+        td_gpu_note_heads(&self->gpu, self->pull->edges, self->gpu.graph->vertices);
         if (measures) return TD_OK;
         td_gpu_layout_note(self->gpu.options, &before);
         TD_TRY(td_gpu_find_heads(&found, offset_of, self->pull->offsets, self->gpu.graph->vertices,
                                  self->gpu.options->pool));
-        TD_TRY(td_gpu_send_heads(layout->stream, &layout->heads, &found));
+        TD_TRY(td_gpu_upload_heads(&self->gpu, &layout->heads, &found));
         layout->heads_of = self->pull;
     }
     self->gpu.segments = (td_gpu_segments){layout->heads.bits, layout->heads.lists, layout->heads.before,
@@ -59,8 +60,8 @@ static td_status find_out_offsets(td_streaming_job *self)
     if (!shape->both && (shape->pushes || graph->symmetric)) return TD_OK; /* lists[0] are the out-lists */
     TD_CHECK(td_gpu_new(gpu, &offsets, count, sizeof(uint64_t), "the graph's offsets"));
     gpu->state.out_offsets = offsets;
-    if (gpu->memory.measures) return TD_OK;
-    return td_stream_copy(gpu->stream, offsets, graph->out.offsets, count * sizeof(uint64_t), TD_TO_DEVICE);
+    td_gpu_ring_note(gpu, count * sizeof(uint64_t));
+    return gpu->memory.measures ? TD_OK : td_gpu_upload(gpu, offsets, graph->out.offsets, count * sizeof(uint64_t));
 }
 
 static td_status fill_state(td_streaming_job *self)
@@ -83,6 +84,10 @@ static td_status fill_state(td_streaming_job *self)
         gpu->push_list = self->push->seen;
         if (gpu->cores != TD_CORES_ROUNDS) gpu->core_prefix = self->push->prefix;
         state->push_offsets = gpu->push_list.offsets;
+    }
+    if (self->layout->shape.mixes) {
+        gpu->has_high_degree = self->pull->longest >= gpu->high_degree;
+        state->push_offsets = self->pull->seen.offsets;
     }
     return needs_heads(self) ? find_heads(self) : TD_OK;
 }
@@ -125,7 +130,7 @@ static td_status declare_arrays(td_streaming_job *self)
     gpu->accumulates = td_gpu_is_gas(gpu) && !gpu->traits->fused;
     TD_CHECK(td_gpu_declare_arrays(gpu));
     if (self->pushes_changes) TD_CHECK(td_streaming_declare_changes(self));
-    if (self->differences) TD_CHECK(td_streaming_declare_differences(self));
+    if (self->differences || shape->mixes) TD_CHECK(td_streaming_declare_differences(self));
     if (!td_gpu_is_gas(gpu)) {
         TD_CHECK(td_gpu_new(gpu, &self->chosen, words, sizeof(uint32_t), "active vertices"));
         TD_CHECK(td_gpu_new(gpu, &gpu->state.next_active, words, sizeof(uint32_t), "active vertices"));
@@ -144,6 +149,8 @@ static td_status declare_host_arrays(td_streaming_job *self)
     uint64_t count = most_subgraphs(self) + 1;
     TD_CHECK(td_host_declare_zeroed(host, &self->useful, count, sizeof *self->useful, "useful edges"));
     TD_CHECK(td_host_declare_zeroed(host, &self->useful_before, count, sizeof *self->useful, "useful edges"));
+    if (!td_gpu_is_gas(&self->gpu))
+        TD_CHECK(td_host_declare_zeroed(host, &self->usable, count, sizeof *self->usable, "usable edges"));
     TD_CHECK(td_host_declare_zeroed(host, &self->mode, count, sizeof *self->mode, "ways of subgraphs"));
     TD_CHECK(td_host_declare_zeroed(host, &self->waiting, count, sizeof *self->waiting, "subgraphs to be copied"));
     TD_CHECK(td_host_declare_zeroed(host, &self->residents, count, sizeof *self->residents, "subgraphs on the device"));
@@ -171,7 +178,7 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
     td_run run;
     self.differences = td_streaming_pushes_differences(program, options->mode, options->settings);
     TD_CHECK(td_gpu_job_measure(&self.gpu, &run, program, graph, options));
-    self.gpu.in_place = self.differences;
+    self.gpu.in_place = self.differences || shape->mixes;
     td_gpu_measure_on(&self.gpu.memory, device);
     TD_CHECK(td_streaming_read_settings(&self));
     TD_CHECK(td_streaming_prepare(&self, shape));
@@ -219,6 +226,7 @@ static void tear_down(td_streaming_job *self, td_status status)
     td_gpu_job_close(&self->gpu);
     td_free(self->useful);
     td_free(self->useful_before);
+    td_free(self->usable);
     td_free(self->mode);
     td_free(self->waiting);
     td_free(self->residents);
@@ -258,6 +266,7 @@ static td_status run_schedule(td_streaming_job *self)
     if (gpu->run->program->info->kind == TD_KIND_SWEEP) return td_streaming_sweep(self);
     if (self->pushes_changes) return td_streaming_changes(self);
     if (self->differences) return td_streaming_differences(self);
+    if (self->layout->shape.mixes) return td_streaming_mixed(self);
     if (!gpu->traits->fused) return td_streaming_pulls(self);
     if (gpu->prioritised) return td_streaming_priorities(self);
     if (gpu->cores != TD_CORES_ROUNDS) return td_streaming_peel_at_once(self);
@@ -382,7 +391,7 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     TD_CHECK(td_gpu_job_open(&self.gpu, run, options));
     self.pushes_changes = td_streaming_pushes_changes(run->program, options->mode);
     self.differences = td_streaming_pushes_differences(run->program, options->mode, options->settings);
-    self.gpu.in_place = self.differences;
+    self.gpu.in_place = self.differences || shape->shape.mixes;
     self.order_free = shape->reprocesses || (self.gpu.traits->first_hit && run->async && !self.gpu.has_limit);
     TD_TRY(td_streaming_read_settings(&self));
     TD_TRY(td_gpu_layout_acquire(&td_streaming_layout_kind, run->graph, options, &self.layout));

@@ -46,6 +46,7 @@ typedef struct td_streaming_shape {
     uint32_t pushes, pulls;       /* lists to push along; lists to pull along */
     uint32_t pulls_prefix;        /* if there are two lists: the resident prefix is of the pull list */
     uint32_t nodes;               /* td_streaming_placement of the push list */
+    uint32_t mixes;               /* every iteration gathers along all edges or pushes differences (differences.c) */
     uint32_t upper;               /* only edges to higher vertex numbers count (symmetric graphs, mst) */
     uint64_t slot_edges, slots;   /* edges of a subgraph; slots on the device */
     uint64_t chunks;              /* chunks for extracted lists, each of a subgraph's bytes */
@@ -145,6 +146,7 @@ typedef struct td_streaming_job {
     uint32_t levels, repeats;
     int rules;                    /* 0: by cost, 1: the paper's alpha and beta */
     uint64_t *useful, *useful_before; /* useful edges of every subgraph, in this iteration and the last; host memory */
+    uint64_t *usable;             /* sweeps: the most useful edges that every subgraph has had */
     uint64_t *device_useful;      /* the device's counters */
     uint64_t edges_useful, vertices_useful; /* of all subgraphs */
     uint8_t *mode;                /* td_transfer_mode of every subgraph */
@@ -160,6 +162,7 @@ typedef struct td_streaming_job {
     bool differences;             /* accumulating program with active vertices (differences.c) */
     double *pushed;               /* differences, on the device: the part of every message that the sums contain */
     void *to_push;                /* differences, on the device: the differences that active vertices push */
+    double gather_ns;             /* duration of the last gather by the device's clock; 0: none yet */
     bool order_free;              /* vertices may be reprocessed within an iteration */
     uint32_t flights;             /* launches that have not completed */
     uint32_t copies_in_flight;
@@ -203,6 +206,10 @@ static inline bool td_streaming_pushes_changes(const td_program *program, td_mod
 /* Whether an accumulating program has active vertices, which push differences of messages. */
 bool td_streaming_peels_at_once(const td_program *program, const td_run_options *options); /* stream.kcore */
 bool td_streaming_pushes_differences(const td_program *program, td_mode mode, const td_settings *settings);
+
+/* Whether such a program chooses in every iteration between a gather and differences; both: of joined lists. */
+bool td_streaming_asks_to_mix(const td_settings *settings); /* stream.activity=mixed */
+bool td_streaming_mixes(const td_program *program, const td_graph *graph, const td_run_options *options, bool both);
 
 /* Why a run cannot reprocess subgraphs within an iteration; NULL if it can. */
 const char *td_streaming_why_once(const td_program *program, const td_run_options *options);
@@ -283,6 +290,10 @@ td_status td_streaming_count_useful(td_streaming_job *self, td_link_list *list, 
 void td_streaming_all_useful(td_streaming_job *self, td_link_list *list);
 void td_streaming_choose_modes(td_streaming_job *self, const td_link_list *list);
 
+/* Estimated ns for kernels to read the useful edges of so many vertices from host memory. */
+double td_streaming_direct_ns(const td_streaming_job *self, const td_link_list *list, uint64_t useful,
+                              uint64_t vertices);
+
 /* cross.c: processes all subgraphs that have useful edges; heavy: along the heavy edges only. */
 td_status td_streaming_cross(td_streaming_job *self, td_link_list *list, td_streaming_work work, bool heavy);
 
@@ -358,6 +369,7 @@ td_status td_streaming_changes(td_streaming_job *self);
 td_status td_streaming_is_acyclic(const td_graph *graph, bool *acyclic);
 td_status td_streaming_declare_differences(td_streaming_job *self);
 td_status td_streaming_differences(td_streaming_job *self);
+td_status td_streaming_mixed(td_streaming_job *self);
 /* Vertices whose whole lists are in the part take the sums that have arrived; the next launch over it pushes again. */
 td_status td_streaming_settle_within(td_streaming_job *self, const td_gpu_part *part);
 td_status td_streaming_sweep(td_streaming_job *self);

@@ -50,14 +50,21 @@ static bool can_extract(const td_streaming_job *self)
 static const double DIRECT_RATE = 0.75;
 enum { LINE = 128 }; /* bytes of a cache line; both ends of a list waste about one, for targets and for weights */
 
-/* Bytes that kernels read for so many useful edges. */
-static double bytes_direct(const td_streaming_job *self, const td_link_list *list, double useful, double all)
+/* Bytes that kernels read for so many useful edges, in lists of that mean length. */
+static double bytes_direct(const td_link_list *list, double useful, double all, double length)
 {
     double bytes = (double)td_link_edge_bytes(list);
-    double length = (double)(self->vertices_useful > 0 ? self->edges_useful / self->vertices_useful : 0) + 1;
     double wasted = useful / length * (list->weight_bytes > 0 ? 2 * LINE : LINE) * 0.75;
     double read = useful * bytes + wasted;
     return read < all * bytes ? read : all * bytes; /* few lines are read twice */
+}
+
+static double mean_length(uint64_t edges, uint64_t vertices) { return (double)(vertices > 0 ? edges / vertices : 0) + 1; }
+
+double td_streaming_direct_ns(const td_streaming_job *self, const td_link_list *list, uint64_t useful, uint64_t vertices)
+{
+    double rate = self->layout->copy_rate > 0 ? self->layout->copy_rate : 1;
+    return bytes_direct(list, (double)useful, (double)list->edges, mean_length(useful, vertices)) / (rate * DIRECT_RATE);
 }
 
 /* Time of each transfer mode in ns; INFINITY: not possible. */
@@ -76,7 +83,8 @@ static costs cost_of(const td_streaming_job *self, const td_link_list *list, uin
     costs cost;
     for (int mode = 0; mode < TD_TRANSFER_MODES; mode++) cost.of[mode] = INFINITY;
     cost.of[TD_TRANSFER_WHOLE] = (double)td_link_bytes(list, s) / rate;
-    if (may_direct) cost.of[TD_TRANSFER_DIRECT] = bytes_direct(self, list, useful, all) / (rate * DIRECT_RATE);
+    double length = mean_length(self->edges_useful, self->vertices_useful);
+    if (may_direct) cost.of[TD_TRANSFER_DIRECT] = bytes_direct(list, useful, all, length) / (rate * DIRECT_RATE);
     if (may_extract && collecting > 0) cost.of[TD_TRANSFER_EXTRACT] = useful * bytes / collecting;
     if (self->low == TD_LOW_EXTRACT && may_extract) cost.of[TD_TRANSFER_WHOLE] = INFINITY; /* extraction was asked
                                                                                             * for */
@@ -141,9 +149,17 @@ static td_transfer_mode low_value_mode(const td_streaming_job *self, const td_li
     return list->readable && self->low != TD_LOW_WHOLE ? TD_TRANSFER_DIRECT : TD_TRANSFER_WHOLE;
 }
 
+/* Edges of a subgraph that can be useful. A sweep that visits every edge of a symmetric graph from its lower end uses
+ * half of them; its first iteration, in which all vertices are active, shows which. */
+static double usable(const td_streaming_job *self, const td_link_list *list, uint32_t s)
+{
+    if (self->usable != NULL) return (double)self->usable[s];
+    return (double)(td_link_end(list, s) - td_link_begin(list, s));
+}
+
 static td_transfer_mode choose(const td_streaming_job *self, const td_link_list *list, uint32_t s)
 {
-    double useful = (double)self->useful[s], all = (double)(td_link_end(list, s) - td_link_begin(list, s));
+    double useful = (double)self->useful[s], all = usable(self, list, s);
     bool there = self->layout->slots.place[s] != TD_NO_SLOT;
     if (self->useful[s] == 0) return TD_TRANSFER_NONE;
     if (self->variant == TD_STREAMING_LVSP) return low_value_mode(self, list);
@@ -161,5 +177,8 @@ void td_streaming_choose_modes(td_streaming_job *self, const td_link_list *list)
         choose_by_cost(self, list);
         return;
     }
-    for (uint32_t s = 0; s < list->subgraphs; s++) self->mode[s] = (uint8_t)choose(self, list, s);
+    for (uint32_t s = 0; s < list->subgraphs; s++) {
+        if (self->usable != NULL && self->useful[s] > self->usable[s]) self->usable[s] = self->useful[s];
+        self->mode[s] = (uint8_t)choose(self, list, s);
+    }
 }

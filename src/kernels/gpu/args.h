@@ -4,6 +4,7 @@
 #define TD_KERNELS_GPU_ARGS_H
 
 #include "device/set.h"
+#include "kernels/frontier.h"
 #include "kernels/path_decide.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
     TD_GPU_LATE = 4096,        /* edges that a warp of a first-hit pull scans before it leaves the rest to a block */
     TD_GPU_SLOTS = 4,          /* counters of a loop: being read, being written, being cleared, read a round ago */
     TD_GPU_ROUNDS = 2048,      /* maximum of rounds per launch */
+    TD_GPU_SEARCH_ROUNDS = 64, /* the same of a launch that searches */
     TD_GPU_SHARE = 16,         /* one of that many vertices is in a sample's first share */
     TD_GPU_DRAWN = 1024,       /* labels drawn at random to find the most common */
     TD_GPU_LEVELS = 128,       /* levels of pending changes, by size */
@@ -529,6 +531,35 @@ typedef struct td_joint_args {
     uint8_t long_lists;           /* common queue: some list is worth several warps */
     uint32_t first_block;         /* common queue: blocks of the members before this one */
 } td_joint_args;
+
+/* A round of a search in one launch. The host clears it. */
+typedef struct td_gpu_search_row {
+    td_gpu_slot next;             /* edges of the next frontier; its length if it was queued; lists left to all members */
+    uint64_t vertices, activated; /* of the next frontier; that a pull found */
+    uint64_t began;               /* nanoseconds (TD_CLOCK) */
+    uint32_t pulled, listed;      /* whether it pulled; entries of a queue that was made of a bitmap */
+    uint64_t edges[TD_GPU_FRAGMENTS], other_edges[TD_GPU_FRAGMENTS]; /* of every member, and of them along lists of
+                                   * fragments that another one owns */
+    uint64_t ended[TD_GPU_FRAGMENTS]; /* nanoseconds: when every member had done its share */
+} td_gpu_search_row;
+
+typedef struct td_gpu_search {
+    uint64_t ended;
+    uint32_t rounds;
+    uint32_t map;                 /* the bitmap that has the frontier; 0: the one it was in before */
+    td_gpu_search_row row[TD_GPU_SEARCH_ROUNDS];
+} td_gpu_search;
+
+/* Rounds of a search in both directions, on GPUs that have one memory. */
+typedef struct td_search_args {
+    td_joint_args joint;
+    td_gpu_list pull[TD_GPU_FRAGMENTS];
+    td_gpu_search *search;
+    uint32_t *late;               /* vertices whose lists all members share */
+    uint64_t vertices, edges;     /* of the frontier, which is in the first member's first bitmap */
+    td_unsettled unsettled;
+    uint8_t late_lists;           /* there may be such lists */
+} td_search_args;
 
 /* Paths (paths.h). */
 typedef struct td_paths_args {

@@ -15,6 +15,7 @@ typedef struct common_work {
     const common_table *table;
     uint32_t warp, warps; /* of all members */
     uint32_t stolen;      /* edges along lists of fragments that others own */
+    uint32_t *late;       /* 0, or: room for vertices with so long lists that all warps of all members share them */
 } common_work;
 
 TD_DEVICE void common_fill(const td_joint_args *a, common_table *table)
@@ -143,8 +144,31 @@ TD_DEVICE void common_expand(common_work *work, const td_context *c, push_round 
             task.begin = work->table->list[k].offsets[u];
             task.degree = (uint32_t)(work->table->list[k].offsets[u + 1] - task.begin);
             task.message = message_of(&a->state, u);
-            if (shares) joint_cut(team, place, &task.begin, &task.degree);
+            if (shares) {
+                joint_cut(team, place, &task.begin, &task.degree);
+            } else if (work->late != 0 && task.degree > TD_GPU_LATE) {
+                work->late[TD_ADD(&r->next->pieces, 1u)] = u;
+                task.degree = 0;
+            }
         }
+        r->taken_edges += task.degree;
+        if ((a->fragments.owned >> k & 1u) == 0) work->stolen += task.degree;
+        common_scan(work, c, r, task, k);
+    }
+}
+
+/* All warps of all members share the lists of the first `count` late vertices. */
+TD_DEVICE void common_share(common_work *work, const td_context *c, push_round *r, uint32_t count)
+{
+    const td_joint_args *a = work->a;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t u = work->late[i], k = common_fragment(work->table, u, 0);
+        const td_gpu_list *list = &work->table->list[k];
+        uint32_t degree = (uint32_t)(list->offsets[u + 1] - list->offsets[u]);
+        push_task task = {list->offsets[u], degree, message_of(&a->state, u)};
+        joint_cut(work->warps, work->warp, &task.begin, &task.degree);
+        if (task.degree == 0) continue;
+        if (td_lane() > 0) task.degree = 0;
         r->taken_edges += task.degree;
         if ((a->fragments.owned >> k & 1u) == 0) work->stolen += task.degree;
         common_scan(work, c, r, task, k);
@@ -201,7 +225,7 @@ TD_DEVICE bool common_close(const td_joint_args *a, const push_round *r, bool sp
 TD_DEVICE common_work common_begin(const td_joint_args *a, common_table *table)
 {
     uint32_t each = td_threads() / TD_WARP;
-    common_work work = {a, table, (a->first_block + td_block()) * each + td_warp(), a->set.blocks * each, 0};
+    common_work work = {a, table, (a->first_block + td_block()) * each + td_warp(), a->set.blocks * each, 0, 0};
     common_fill(a, table);
     return work;
 }

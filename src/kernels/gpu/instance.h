@@ -56,6 +56,9 @@ static bool again(const td_context *context, uint64_t total) { return program_ag
 #if PROGRAM_GAS && PROGRAM_FUSED && PROGRAM_SUM == TD_SUM_MIN
 #include "kernels/gpu/joint.h"
 #include "kernels/gpu/common_queue.h"
+#if PROGRAM_FIRST_HIT
+#include "kernels/gpu/common_search.h"
+#endif
 #endif
 
 #define KERNEL(name) .name = {{#name, (const void *)name}, (const name##_argument *)0}
@@ -111,6 +114,9 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(levels_joint), KERNEL(levels_common), KERNEL(round_apart),
 #if PROGRAM_HAS_PRIORITY
     KERNEL(priorities_joint), KERNEL(priorities_common),
+#endif
+#if PROGRAM_FIRST_HIT
+    KERNEL(search_common),
 #endif
 #endif
     KERNEL(list_mirrored), KERNEL(take_mirrored),

@@ -40,6 +40,40 @@ TD_DEVICE uint32_t scan_together(const td_hit_args *a, uint64_t begin, uint64_t 
     return TD_NO_VERTEX;
 }
 
+/* A warp's word of vertices: those that are open scan. Returns whether the lane's vertex is left to a block. */
+TD_DEVICE bool hit_word(const td_hit_args *a, const td_context *c, uint32_t w, bool open, hit_sums *sums)
+{
+    uint32_t v = w * 32 + td_lane(), by = TD_NO_VERTEX;
+    if (TD_BALLOT(TD_ALL_LANES, open) == 0) {
+        if (td_lane() == 0 && !a->adding) a->state.next_active[w] = 0;
+        return false;
+    }
+    list_part part = {0, 0};
+    if (open) part = part_of(&a->part, a->list.offsets, v);
+    uint64_t begin = part.begin, end = part.end;
+    for (uint32_t i = 0; i < hit_alone(a) && begin < end && by == TD_NO_VERTEX; i++, begin++) {
+        uint32_t u = TD_READ_ONLY(&a->list.targets[begin]);
+        if (bit_of(a->state.active, u)) by = u;
+        sums->scanned++;
+    }
+    bool late = false;
+    uint32_t rest = TD_BALLOT(TD_ALL_LANES, by == TD_NO_VERTEX && begin < end);
+    for (; rest != 0; rest &= rest - 1) {
+        uint32_t lane = TD_LOWEST_BIT(rest);
+        uint64_t from = TD_SHUFFLE(TD_ALL_LANES, begin, lane), to = TD_SHUFFLE(TD_ALL_LANES, end, lane);
+        bool longer = to > from + TD_GPU_LATE;
+        uint32_t hit = scan_together(a, from, longer ? from + TD_GPU_LATE : to, &sums->scanned);
+        if (td_lane() == lane) {
+            by = hit;
+            late = longer && hit == TD_NO_VERTEX;
+        }
+    }
+    if (by != TD_NO_VERTEX) settle(a, c, v, by, sums);
+    uint32_t word = TD_BALLOT(TD_ALL_LANES, by != TD_NO_VERTEX);
+    if (td_lane() == 0) a->state.next_active[w] = a->adding ? a->state.next_active[w] | word : word;
+    return late;
+}
+
 TD_KERNEL(pull_hit, td_hit_args)
 {
     const td_context c = kernel_context(&a.state);
@@ -48,72 +82,47 @@ TD_KERNEL(pull_hit, td_hit_args)
     uint32_t last = (a.part.end_vertex + 31) / 32;
     for (uint32_t w = a.part.first_vertex / 32 + td_global_thread() / TD_WARP; w < last;
          w += td_global_threads() / TD_WARP) {
-        uint32_t v = w * 32 + td_lane(), by = TD_NO_VERTEX;
+        uint32_t v = w * 32 + td_lane();
         bool open = v >= a.part.first_vertex && v < a.part.end_vertex && TD_PEEK(&values[v]) == none;
-        if (TD_BALLOT(TD_ALL_LANES, open) == 0) {
-            if (td_lane() == 0 && !a.adding) a.state.next_active[w] = 0;
-            continue;
-        }
-        list_part part = {0, 0};
-        if (open) part = part_of(&a.part, a.list.offsets, v);
-        uint64_t begin = part.begin, end = part.end;
-        for (uint32_t i = 0; i < hit_alone(&a) && begin < end && by == TD_NO_VERTEX; i++, begin++) {
-            uint32_t u = TD_READ_ONLY(&a.list.targets[begin]);
-            if (bit_of(a.state.active, u)) by = u;
-            sums.scanned++;
-        }
-        bool late = false;
-        uint32_t rest = TD_BALLOT(TD_ALL_LANES, by == TD_NO_VERTEX && begin < end);
-        for (; rest != 0; rest &= rest - 1) {
-            uint32_t lane = TD_LOWEST_BIT(rest);
-            uint64_t from = TD_SHUFFLE(TD_ALL_LANES, begin, lane), to = TD_SHUFFLE(TD_ALL_LANES, end, lane);
-            bool longer = to > from + TD_GPU_LATE;
-            uint32_t hit = scan_together(&a, from, longer ? from + TD_GPU_LATE : to, &sums.scanned);
-            if (td_lane() == lane) {
-                by = hit;
-                late = longer && hit == TD_NO_VERTEX;
-            }
-        }
-        if (late) a.late[TD_ADD(&a.state.control->tally.late, (uint64_t)1)] = v;
-        if (by != TD_NO_VERTEX) settle(&a, &c, v, by, &sums);
-        uint32_t word = TD_BALLOT(TD_ALL_LANES, by != TD_NO_VERTEX);
-        if (td_lane() == 0) a.state.next_active[w] = a.adding ? a.state.next_active[w] | word : word;
+        if (hit_word(&a, &c, w, open, &sums)) a.late[TD_ADD(&a.state.control->tally.late, (uint64_t)1)] = v;
     }
     add_hits(&a, &sums);
 }
 
-/* One late vertex per block. */
+/* A block scans the rest of a late vertex's list. */
+TD_DEVICE void hit_late(const td_hit_args *a, const td_context *c, uint32_t v, hit_sums *sums)
+{
+    TD_SHARED(uint32_t, hit, 1);
+    if (td_thread() == 0) TD_STORE(&hit[0], TD_NO_VERTEX);
+    TD_BARRIER();
+    list_part part = part_of(&a->part, a->list.offsets, v);
+    uint64_t end = part.end;
+    for (uint64_t base = part.begin + hit_alone(a) + TD_GPU_LATE; base < end;) {
+        for (int turn = 0; turn < 4; turn++, base += td_threads()) {
+            uint64_t e = base + td_thread();
+            if (e >= end) continue;
+            uint32_t u = TD_READ_ONLY(&a->list.targets[e]);
+            if (bit_of(a->state.active, u)) TD_STORE(&hit[0], u);
+            sums->scanned++;
+        }
+        TD_BARRIER();
+        bool found = TD_LOAD(&hit[0]) != TD_NO_VERTEX;
+        TD_BARRIER();
+        if (found) break;
+    }
+    TD_BARRIER();
+    if (td_thread() == 0 && hit[0] != TD_NO_VERTEX) {
+        settle(a, c, v, hit[0], sums);
+        TD_OR(&a->state.next_active[v / 32], 1u << (v & 31u));
+    }
+    TD_BARRIER();
+}
+
 TD_KERNEL(pull_late, td_hit_args)
 {
     const td_context c = kernel_context(&a.state);
     hit_sums sums = {0, 0, 0};
-    TD_SHARED(uint32_t, hit, 1);
     uint64_t count = a.state.control->tally.late;
-    for (uint64_t i = td_block(); i < count; i += td_blocks()) {
-        uint32_t v = a.late[i];
-        if (td_thread() == 0) TD_STORE(&hit[0], TD_NO_VERTEX);
-        TD_BARRIER();
-        list_part part = part_of(&a.part, a.list.offsets, v);
-        uint64_t end = part.end;
-        for (uint64_t base = part.begin + hit_alone(&a) + TD_GPU_LATE; base < end;) {
-            for (int turn = 0; turn < 4; turn++, base += td_threads()) {
-                uint64_t e = base + td_thread();
-                if (e >= end) continue;
-                uint32_t u = TD_READ_ONLY(&a.list.targets[e]);
-                if (bit_of(a.state.active, u)) TD_STORE(&hit[0], u);
-                sums.scanned++;
-            }
-            TD_BARRIER();
-            bool found = TD_LOAD(&hit[0]) != TD_NO_VERTEX;
-            TD_BARRIER();
-            if (found) break;
-        }
-        TD_BARRIER();
-        if (td_thread() == 0 && hit[0] != TD_NO_VERTEX) {
-            settle(&a, &c, v, hit[0], &sums);
-            TD_OR(&a.state.next_active[v / 32], 1u << (v & 31u));
-        }
-        TD_BARRIER();
-    }
+    for (uint64_t i = td_block(); i < count; i += td_blocks()) hit_late(&a, &c, a.late[i], &sums);
     add_hits(&a, &sums);
 }

@@ -68,6 +68,7 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(round_apart, td_joint_args);
     TD_GPU_KERNEL(priorities_joint, td_joint_args);
     TD_GPU_KERNEL(priorities_common, td_joint_args);
+    TD_GPU_KERNEL(search_common, td_search_args);
     TD_GPU_KERNEL(list_mirrored, td_mirror_args);
     TD_GPU_KERNEL(take_mirrored, td_mirror_args);
     TD_GPU_KERNEL(path_starts, td_paths_args);
