@@ -59,9 +59,9 @@ static inline td_run *paths_run_gpu_way(void *context, subject *about, int numbe
 
 /* Settings of several GPUs, beside those of one. */
 static const char *const paths_several_settings[] = {
-    "", "paths.rounds=1", "paths.affinity=off", "paths.sort=off paths.rounds=16", "paths.loop=off",
+    "", "paths.rounds=1 paths.walk=warp", "paths.affinity=off", "paths.sort=off paths.rounds=16", "paths.loop=off",
     "paths.exchange=copies", "paths.early=on", "paths.streams=2 paths.batch_edges=64", "paths.steal=off paths.proxy=1",
-    "paths.loop=off paths.early=on", "paths.early=off", "paths.walk=warp", "paths.walk=warp paths.loop=off",
+    "paths.loop=off paths.early=on paths.walk=warp", "paths.early=off",
 };
 enum {
     PATHS_SEVERAL_SETTINGS = sizeof paths_several_settings / sizeof *paths_several_settings,

@@ -90,7 +90,8 @@ TEST(a_path_reads_the_proxies_of_its_warp)
     td_graph *graph = test_graph_of(12, ends, weights, 19, false);
     td_run_options options = on_gpu("sssp", graph);
     options.source = 0;
-    td_run *run = run_of("sssp", graph, options, "paths.layers=off paths.proxy=1");
+    /* In this order of lanes, that of 9 comes behind one that has a proxy. */
+    td_run *run = run_of("sssp", graph, options, "paths.layers=off paths.proxy=1 paths.pack=off");
     printf("     %" PRIu64 " updates\n", counted(run, "updates"));
     CHECK(counted(run, "proxied") > 0);
     CHECK_EQ(counted(run, "updates"), 11);
@@ -199,7 +200,7 @@ TEST(lanes_that_take_paths_as_they_come_waste_less)
 
 TEST(near_vertices_first_saves_updates_of_distances)
 {
-    td_gen_spec spec = {.kind = "web", .vertices = 700, .degree = 8, .seed = 1, .rewire = -1};
+    td_gen_spec spec = {.kind = "web", .vertices = 700, .degree = 24, .seed = 1, .rewire = -1};
     td_build_options build = {.attach_weights = true, .weight_low = 1, .weight_high = 100, .weight_seed = 1};
     td_graph *graph = NULL;
     CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
@@ -223,7 +224,7 @@ TEST(layers_too_small_for_a_gpu_are_left_out)
     CHECK_EQ(count_on("pagerank", graph, "", "layers"), 1);
     CHECK(count_on("pagerank", graph, "paths.layers=on", "layers") > 1);
     CHECK(count_on("pagerank", graph, "paths.early=on", "layers") > 1);
-    CHECK(count_on("sssp", graph, "", "layers") > 1);
+    CHECK(count_on("bfs", graph, "", "layers") > 1);
     CHECK(count_on("pagerank", dag, "paths.acyclic=on", "layers") > 1);
     td_graph_destroy(graph);
     td_graph_destroy(dag);

@@ -207,11 +207,11 @@ TEST(early_start_takes_fewer_rounds_and_more_updates)
 /* A search reaches the partitions of one slice before those of others: more than it has warps. */
 TEST(slices_of_a_gpu_walk_partitions_of_busy_ones)
 {
-    td_graph *graph = web(1500);
+    td_graph *graph = web(2500);
     const char *narrow = machine_of("thin.topology", 4, "slices all\n", "multiprocessors 1\nresident-threads 64\n");
-    const char *steals = "paths.partition_edges=8 paths.rounds=1";
+    const char *steals = "paths.partition_edges=16 paths.rounds=1";
     td_run *on = run_with("bfs", graph, narrow, steals),
-           *off = run_with("bfs", graph, narrow, "paths.partition_edges=8 paths.rounds=1 paths.steal=off");
+           *off = run_with("bfs", graph, narrow, "paths.partition_edges=16 paths.rounds=1 paths.steal=off");
     printf("     %" PRIu64 " partitions of %" PRIu64 " on other GPUs, in %" PRIu64 " walks\n",
            counted(on, "partitions_far"), counted(on, "partitions_walked"), counted(on, "joint_walks"));
     CHECK(counted(on, "partitions_far") > 0);

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "gpu/bytes.h"
-#include "programs/gpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,35 +57,11 @@ static td_status open_layout(void *state, td_device *device)
 
 static const td_gpu_layout_kind layout_kind = {"paths", sizeof(paths_layout), open_layout, release_layout, .many = true};
 
-static bool is_given(const td_paths_job *self, const char *key)
-{
-    return self->options->settings != NULL && td_settings_given(self->options->settings, key);
-}
-
-/* Whether the decomposition decides if there are layers: of one GPU, for programs of real numbers. */
-static bool chooses_layers(const td_paths_job *self)
-{
-    bool given = is_given(self, "paths.layers") || is_given(self, "paths.early") || self->set.layout.acyclic;
-    return self->real && !self->one_group && !given && self->set.streams == 0;
-}
-
 static void make_key(const td_paths_job *self, char text[TD_PATHS_KEY + 16])
 {
     char options[TD_PATHS_KEY];
     snprintf(text, TD_PATHS_KEY + 16, "%s,%d,%d,%d", td_paths_key(options, &self->set.layout), self->steps.state.back,
-             self->one_group, chooses_layers(self));
-}
-
-/* Layers with fewer partitions than a GPU has warps leave most of it idle, and their launches take longer than the updates
- * that they save (docs/lab/paths.md): then all groups are processed at once, unless the setting is given. Where no path
- * depends on itself, every vertex is updated once, and layers stay. */
-static void choose_layers(td_paths_job *self, const td_device *device)
-{
-    const td_paths *paths = &self->paths;
-    uint64_t warps = (uint64_t)device->properties.multiprocessors * TD_PATHS_RESIDENT_WARPS;
-    if (!chooses_layers(self) || paths->stats.cyclic == 0 || paths->partitions >= warps * paths->layers) return;
-    self->set.layers = false;
-    self->one_group = true;
+             self->one_group, td_paths_chooses_layers(self));
 }
 
 /* The job has the layout's tables, which stay the layout's. */
@@ -109,7 +84,7 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
         drop_paths(layout);
         TD_CHECK(td_paths_open(&self->paths, self->cpu.graph, &self->set.layout, self->cpu.pool, &self->prepared));
         self->has_paths = true;
-        choose_layers(self, layout->device[0]);
+        td_paths_choose_layers(self, layout->device[0]);
         TD_CHECK(td_paths_make_index(self));
         layout->paths = self->paths;
         layout->index = self->index;
@@ -119,7 +94,7 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
         memcpy(layout->key, key, sizeof key);
         td_gpu_layout_note(self->options, &before);
     }
-    if (chooses_layers(self) && !layout->layers) self->set.layers = false, self->one_group = true;
+    if (td_paths_chooses_layers(self) && !layout->layers) self->set.layers = false, self->one_group = true;
     borrow(self, layout);
     return TD_OK;
 }
@@ -128,17 +103,6 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
 static bool is_shared(const td_paths_job *self, const td_gpu_set *gpus)
 {
     return gpus->count > 1 && !self->steps.state.plain;
-}
-
-/* On several GPUs an exchange behind every layer takes longer than the updates that layers save: programs of whole
- * numbers start early, those of real numbers have no layers. */
-static void set_defaults(td_paths_job *self)
-{
-    bool early = is_given(self, "paths.early");
-    if (!early) self->set.early = !self->real && self->set.streams == 0;
-    if (!self->real || self->set.early || is_given(self, "paths.layers")) return;
-    self->set.layers = false;
-    self->one_group = true;
 }
 
 /* Takes the shares of the GPUs from the layout, or makes them. */
@@ -441,8 +405,7 @@ static void describe_gpu(td_paths_job *self, const td_device *device)
                          .coarse = self->gpu->batches != NULL};
     s->weight_kind = td_gpu_weight_bytes(job) > 0 ? job->graph->weights : TD_WEIGHT_NONE;
     job->state.weights = s->weight_kind;
-    const td_gpu_kernels *kernels = td_gpu_kernels_of(self->run->program, device->kind);
-    self->gpu->warps = self->set.warp && kernels != NULL && kernels->path_warp_rounds.kernel.name != NULL;
+    self->gpu->warps = td_paths_walks_by_warps(self);
     self->gpu->args.span.pack = self->set.layout.pack;
     self->gpu->loops = self->set.loop && device->properties.cooperative && self->gpu->batches == NULL;
     job->memory.cooperative = self->gpu->loops;
@@ -548,7 +511,7 @@ td_status td_paths_gpu_plan(td_paths_job *self, td_plan *plan, uint64_t host)
     TD_CHECK(td_gpu_check_vertices(plan->graph, "paths"));
     TD_CHECK(td_gpu_set_open(&plan->options, "paths", &gpus));
     TD_CHECK(td_gpu_layout_acquire(&layout_kind, plan->graph, &plan->options, &layout));
-    if (is_shared(self, gpus)) set_defaults(self);
+    if (is_shared(self, gpus)) td_paths_set_defaults(self);
     if (!self->steps.state.plain) TD_TRY(take_paths(self, layout));
     TD_TRY(td_paths_check_several(plan->options.settings, is_shared(self, gpus)));
     if (gpus->count > 1 && self->steps.state.plain)
@@ -601,7 +564,7 @@ static td_status open_one(td_paths_job *self, paths_layout *layout)
 static td_status open_several(td_paths_job *self, paths_layout *layout)
 {
     td_paths_gpu none = {0};
-    set_defaults(self);
+    td_paths_set_defaults(self);
     self->gpu = &none;
     td_status status = take_paths(self, layout);
     if (status == TD_OK) status = take_share(self, layout);

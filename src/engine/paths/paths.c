@@ -212,10 +212,8 @@ static td_status state_effect(const td_paths_job *self, td_plan *plan, bool both
     bool layers = self->set.layers && !self->one_group && !both_ways && !self->steps.state.plain;
     bool copied = td_plan_counter(plan, "pinned_bytes") > 0;
     TD_CHECK(td_plan_shape(plan, &effect, sizeof *effect));
-    const td_cpu_kernels *k = self->cpu.kernels;
-    bool forward = k->view == TD_VIEW_FORWARD && k->schedule != TD_SCHEDULE_PEEL;
     *effect = (paths_effect){.layers = layers, .early = layers && !copied && self->set.early,
-                             .near = td_paths_has_buckets(self), .warp = forward && !copied && self->set.warp};
+                             .near = td_paths_has_buckets(self), .warp = !copied && td_paths_walks_by_warps(self)};
     return TD_OK;
 }
 

@@ -9,6 +9,7 @@
  *   cores.c      the steps on the CPU's cores
  *   gpu.c        a GPU: the decomposition, the arrays, the plan
  *   steps.c      the steps on a GPU
+ *   layers.c     whether there are layers, where the settings do not say it
  *   rounds.c     rounds inside a launch
  *   early.c      partitions that are walked before their turn
  *   batches.c, batch_walk.c   paths that stay at the host

@@ -317,8 +317,8 @@ TD_DEVICE uint32_t path_listed(const td_path_span *span)
     return count;
 }
 
-/* Values flow forward only, and deposits add up: then a warp can walk together. */
-#define PATH_HAS_WARPS (!PROGRAM_PEELS && PROGRAM_VIEW == TD_VIEW_FORWARD)
+/* Deposits add up, or their least counts: then a warp can walk together, along paths that are not walked back. */
+#define PATH_HAS_WARPS (!PROGRAM_PEELS)
 #if PATH_HAS_WARPS
 #include "kernels/gpu/path_warp.h"
 #endif
