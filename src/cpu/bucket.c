@@ -97,6 +97,7 @@ td_status td_cpu_declare_buckets(td_cpu_job *job, td_cpu_memory *memory)
 td_status td_cpu_bucket(td_cpu_job *job)
 {
     td_cpu_tally sum;
+    if (job->graph->edges < job->setup.serial) job->workers = 1; /* no step has more edges */
     if (job->setup.delta == 0) job->setup.delta = td_cpu_delta(job->graph);
     double farthest = job->graph->weight_max * job->graph->vertices;
     job->setup.delta = 1 / fmax(job->setup.delta, farthest * 0x1p-60); /* bucket numbers must fit in 64 bits */
@@ -109,7 +110,7 @@ td_status td_cpu_bucket(td_cpu_job *job)
     if (job->failed != TD_OK) return no_room(job);
     for (int w = 0; w < job->workers; w++) job->tallies[w] = (td_cpu_tally){0};
     job->counting = job->workers;
-    TD_CHECK(td_pool_run(job->pool, run_all, job));
+    TD_CHECK(td_pool_run(job->workers > 1 ? job->pool : NULL, run_all, job));
     if (job->failed != TD_OK)
         return job->failed == TD_NO_MEMORY ? no_room(job) : (td_status)job->failed;
     job->run->converged = true;
