@@ -41,7 +41,7 @@ static inline void gpu_leave(void *context)
     for (int i = 0; i < GPU_PLACES; i++) table_leave((table_place *)context + i);
 }
 
-/* `devices`: of the places, as many as there are. */
+/* `devices`: a list of devices for each place; NULL where the table needs fewer. */
 static inline void gpu_table_open_several(gpu_table *self, const char *const devices[GPU_PLACES], gpu_ways ways)
 {
     td_pool *pool = NULL;
