@@ -16,7 +16,7 @@ help:
 	@echo 'make test-tsan             all tests under ThreadSanitizer'
 	@echo 'make test-gpu              the tests that need an NVIDIA GPU and nvcc'
 	@echo 'make test-python           the Python package with everything from PyPI, and NetworkX'\''s own suite'
-	@echo 'make fuzz SECONDS=600      every reader, and checkpoints, against forged input, that long each'
+	@echo 'make fuzz SECONDS=600      every reader and checkpoints against forged input, and drawn runs, that long each'
 	@echo 'make bench                 tandem bench convert: parsing, building, opening'
 	@echo 'make install PREFIX=/usr/local DESTDIR='
 	@echo 'make NATIVE=ON ...         for this machine'\''s processor alone'
@@ -54,6 +54,7 @@ fuzz: setup
 	@scripts/build.sh build-asan -DTANDEM_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DTANDEM_SANITIZE=address,undefined
 	@build-asan/tests/fuzz_readers --seconds $(SECONDS)
 	@ASAN_OPTIONS=allocator_may_return_null=1 build-asan/tests/fuzz_checkpoints --seconds $(SECONDS)
+	@build-asan/tests/fuzz_runs --seconds $(SECONDS)
 
 bench: setup
 	@scripts/build.sh $(BUILD) $(FLAGS) tandem_cli

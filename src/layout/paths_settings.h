@@ -29,7 +29,7 @@ typedef enum td_path_setting {
     {"pack", TD_SETTING_CHOICE, 1, 0, 0, "off|on", "gives the threads of a warp equally many edges, not paths"},        \
     {"hot", TD_SETTING_NUMBER, TD_PATH_HOT, 0, 1e12, NULL, "times the graph's mean degree from which a path is hot"},   \
     {"longest", TD_SETTING_WHOLE, 0, 0, 1e15, NULL, "most edges of a joined path; 0: no limit"},                        \
-    {"partition_edges", TD_SETTING_WHOLE, TD_PATH_PARTITION_EDGES, 1, 1 << 30, NULL, "edges of a partition, which a warp takes"}
+    {"partition_edges", TD_SETTING_WHOLE, TD_PATH_PARTITION_EDGES, 1, (1 << 30) - 1, NULL, "edges of a partition, which a warp takes"}
 
 static inline td_path_options td_path_options_of(const double *numbers)
 {
