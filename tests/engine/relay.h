@@ -144,7 +144,7 @@ static inline td_run *run_leg(relay *self, const runner *one, bool first)
     return NULL;
 }
 
-static inline void check_answer(const relay *self, td_run *run)
+static inline void check_relay_answer(const relay *self, td_run *run)
 {
     expected answer = self->about.row->expect(self->about.graph, run);
     if (answer.whole != NULL) check_whole(&self->about, run, answer.whole);
@@ -170,7 +170,7 @@ static inline int run_relay(relay *self, int first_runner)
         run = run_leg(self, &runners[(first_runner + legs) % RUNNERS], legs == 0);
     if (run == NULL) SUBJECT_FAIL(&self->about, "%s", "it does not end");
     if (legs > 1 && run->checkpoint_stats.resumed_from == NULL) SUBJECT_FAIL(&self->about, "%s", "it did not go on");
-    check_answer(self, run);
+    check_relay_answer(self, run);
     td_run_destroy(run);
     snprintf(command, sizeof command, "rm -rf '%s'", self->folder);
     CHECK(system(command) == 0);
@@ -253,7 +253,7 @@ static inline void check_stops(const runner *stopped, const char *program, test_
         self.leg_rows = UINT32_MAX;
         stops += run == NULL;
         if (run == NULL) run = run_leg(&self, &cpu, false);
-        check_answer(&self, run);
+        check_relay_answer(&self, run);
         td_run_destroy(run);
         snprintf(command, sizeof command, "rm -rf '%s'", self.folder);
         CHECK(system(command) == 0);
