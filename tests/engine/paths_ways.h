@@ -14,8 +14,8 @@ static const char *const paths_settings[] = {
 /* Of GPUs, beside these. */
 static const char *const paths_gpu_settings[] = {
     "", "paths.proxy=1", "paths.proxy=0 paths.steal=off", "paths.loop=off", "paths.proxy=2 paths.pack=off",
-    "paths.walk=warp", "paths.walk=warp paths.dense=0 paths.proxy=2", "paths.walk=warp paths.pack=off paths.dense=1",
-    "paths.walk=warp paths.loop=off paths.proxy=0",
+    "paths.walk=lanes", "paths.dense=0 paths.proxy=2", "paths.walk=lanes paths.pack=off", "paths.dense=0.2",
+    "paths.walk=lanes paths.loop=off paths.proxy=0",
     "paths.loop=off paths.proxy=2", "paths.streams=2 paths.batch_edges=40",
     "paths.streams=3 paths.batch_edges=100 paths.prefetch=off paths.proxy=1",
     "paths.streams=4 paths.batch_edges=64 paths.evict=oldest paths.steal=off",
@@ -59,9 +59,9 @@ static inline td_run *paths_run_gpu_way(void *context, subject *about, int numbe
 
 /* Settings of several GPUs, beside those of one. */
 static const char *const paths_several_settings[] = {
-    "", "paths.rounds=1 paths.walk=warp", "paths.affinity=off", "paths.sort=off paths.rounds=16", "paths.loop=off",
+    "", "paths.rounds=1 paths.walk=lanes", "paths.affinity=off", "paths.sort=off paths.rounds=16", "paths.loop=off",
     "paths.exchange=copies", "paths.early=on", "paths.streams=2 paths.batch_edges=64", "paths.steal=off paths.proxy=1",
-    "paths.loop=off paths.early=on paths.walk=warp", "paths.early=off",
+    "paths.loop=off paths.early=on paths.walk=lanes", "paths.early=off",
 };
 enum {
     PATHS_SEVERAL_SETTINGS = sizeof paths_several_settings / sizeof *paths_several_settings,

@@ -57,8 +57,10 @@ static const td_setting settings[] = {
     [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
                          "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
                          "of the first round, at most one per multiprocessor"},
-    [SET_LOOP_PULLS] = {"loop_pulls", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
-                        "bfs on GPUs that have the same memory: all iterations of both directions run without the host"},
+    [SET_LOOP_PULLS] = {"loop_pulls", TD_SETTING_CHOICE, 0, 0, 0, "auto|off|on",
+                        "bfs on GPUs that have the same memory: iterations of both directions run without the host; auto: unless "
+                        "another setting is given of what the host decides, and small ones of searches with many iterations "
+                        "in loops that only push"},
     [SET_QUEUE_EDGES] = {"queue_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
                          "where the host launches every round: edges of a frontier up to which it is kept in queues and "
                          "not searched for in bitmaps; 0: it always is"},
@@ -154,6 +156,26 @@ static const char *when(const char *setting)
     return "multi.stealing=on with multi.exchange=auto";
 }
 
+/* Who sets what the host does between iterations wants it asked. */
+static bool asks_the_host(const td_settings *given)
+{
+    static const char *const keys[] = {"cost", "t1", "t2", "t3", "steal_edges", "model", "log", "breakdown", "hub_degree",
+                                       "loop_edges", "queue_edges", "ownership"};
+    char key[32];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        snprintf(key, sizeof key, "multi.%s", keys[i]);
+        if (td_settings_given(given, key)) return true;
+    }
+    return false;
+}
+
+static td_multi_pulls_of pulls_of(const td_settings *given, const double set[SETTINGS])
+{
+    td_multi_pulls_of wanted = (td_multi_pulls_of)set[SET_LOOP_PULLS];
+    bool host = set[SET_STEALING] == 0 || set[SET_DIRECTION] != 0 || set[SET_LOOP_QUEUE] == TD_QUEUE_OWNERS;
+    return wanted == TD_PULLS_AUTO && (host || asks_the_host(given)) ? TD_PULLS_OFF : wanted;
+}
+
 td_status td_multi_read_settings(const td_settings *given, td_multi_settings *out)
 {
     static const td_direction directions[] = {TD_DIRECTION_AUTO, TD_DIRECTION_PULL, TD_DIRECTION_PUSH};
@@ -171,7 +193,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
                                .loop_edges = (uint64_t)set[SET_LOOP_EDGES],
                                .loop_queue = (td_multi_queues_of)set[SET_LOOP_QUEUE],
                                .loop_blocks = (uint32_t)set[SET_LOOP_BLOCKS],
-                               .loop_pulls = set[SET_LOOP_PULLS] == 1,
+                               .loop_pulls = pulls_of(given, set),
                                .queue_edges = (uint64_t)set[SET_QUEUE_EDGES], .delta = set[SET_DELTA],
                                .samples = (uint32_t)set[SET_SAMPLES],
                                .breakdown = set[SET_BREAKDOWN] == 1, .model = texts[SET_MODEL],

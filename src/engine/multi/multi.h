@@ -42,6 +42,9 @@ typedef enum td_multi_values { TD_VALUES_AUTO, TD_VALUES_SHARED, TD_VALUES_MIRRO
 /* Where rounds without the host have their frontier: a queue per owner, or one of which all GPUs take shares. */
 typedef enum td_multi_queues_of { TD_QUEUE_AUTO, TD_QUEUE_OWNERS, TD_QUEUE_COMMON } td_multi_queues_of;
 
+/* Whether searches run without the host as a whole, pulls included; auto: until a launch of many rounds ends in a small one. */
+typedef enum td_multi_pulls_of { TD_PULLS_AUTO, TD_PULLS_OFF, TD_PULLS_ON } td_multi_pulls_of;
+
 typedef struct td_multi_settings {
     td_multi_values values;
     td_partition_kind partition;
@@ -56,7 +59,7 @@ typedef struct td_multi_settings {
     uint64_t loop_edges;     /* frontiers up to it run in loops without the host; 0: none does */
     td_multi_queues_of loop_queue; /* of these loops, on GPUs that have the same memory */
     uint32_t loop_blocks;    /* of each GPU in these loops; 0: by the work */
-    bool loop_pulls;         /* whole searches run in these loops, with pulls */
+    td_multi_pulls_of loop_pulls; /* whether whole searches run in these loops, with pulls */
     uint64_t queue_edges;    /* frontiers up to it are queued where the host launches every round; 0: none is */
     double delta;
     uint32_t samples;
@@ -294,7 +297,8 @@ typedef struct td_multi_job {
     td_multi_queue queue;
     bool loops;              /* rounds may run without the host */
     bool queues;             /* small rounds that the host launches may take their frontier from queues */
-    bool searches;           /* all rounds of a search run without the host */
+    bool searches;           /* rounds of a search run without the host, pulls included */
+    bool search_is_long;     /* as many rounds as a launch may have: small ones are left to loops that have no pulls */
     td_gpu_search *search;   /* its counters at the host; NULL: they do not */
     bool search_pinned;
     bool shared;             /* all GPUs have the same memory and the same arrays of vertices: nothing is exchanged */

@@ -445,7 +445,7 @@ static td_status check_sharing(const td_multi_settings *set, const td_gpu_set *g
     bool shared;
     TD_CHECK(td_multi_choose_values(set, gpus, &shared));
     bool common = set->loop_queue == TD_QUEUE_COMMON;
-    if (shared || (!common && !set->loop_pulls)) return TD_OK;
+    if (shared || (!common && set->loop_pulls != TD_PULLS_ON)) return TD_OK;
     return td_fail(TD_USAGE, "multi.loop_%s: %s; allowed are slices of one GPU with multi.values=auto or shared, "
                    "and multi.loop_%s", common ? "queue=common" : "pulls=on", gpus->count == 1 ? "there is one GPU"
                    : "the GPUs do not share values", common ? "queue=owners" : "pulls=off");

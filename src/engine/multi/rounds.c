@@ -307,13 +307,13 @@ static bool is_small(const td_multi_job *self)
 
 static td_status go_on(td_multi_job *self)
 {
-    bool far;
-    if (self->searches) {
+    bool far, pushes = td_gpu_chooses_push(td_multi_first(self), &self->now), small = pushes && is_small(self);
+    bool long_and_small = self->search_is_long && small && self->set.loop_pulls == TD_PULLS_AUTO;
+    if (self->searches && !long_and_small) {
         TD_CHECK(td_multi_search(self));
         return td_multi_checkpoint(self);
     }
-    bool pushes = td_gpu_chooses_push(td_multi_first(self), &self->now);
-    if (pushes && is_small(self)) {
+    if (small) {
         TD_CHECK(td_multi_loop_rounds(self, &far));
         return td_multi_checkpoint(self);
     }

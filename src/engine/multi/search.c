@@ -1,6 +1,7 @@
 /* Searches without the host (mechanism 7 of GUM's engine here): on GPUs that have one memory, all rounds of bfs run in one
  * joint launch, which also chooses the direction of each (kernels/gpu/common_search.h). The host is asked only when a
- * checkpoint or a copy for recovery is due, or after TD_GPU_SEARCH_ROUNDS rounds. */
+ * checkpoint or a copy for recovery is due, or after TD_GPU_SEARCH_ROUNDS rounds: what is small then is left to loops that
+ * only push, which have cheaper rounds and many more of them in a launch. */
 #include "engine/multi/multi.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@ enum { WARPS = TD_GPU_THREADS / 32, BLOCKS_PER_PROCESSOR = 8, FEW_ROWS = 16 };
 
 bool td_multi_may_search(const td_multi_job *self)
 {
-    return self->set.loop_pulls && self->shared && self->loops && self->traits->first_hit && !self->run->async;
+    return self->set.loop_pulls != TD_PULLS_OFF && self->shared && self->loops && self->traits->first_hit && !self->run->async;
 }
 
 td_status td_multi_open_search(td_multi_job *self)
@@ -149,5 +150,6 @@ td_status td_multi_search(td_multi_job *self)
     if (self->search->rounds > FEW_ROWS) TD_CHECK(read_rows(self, self->search->rounds));
     if (self->search->map != 0) TD_EACH_GPU(self, gpu) td_gpu_swap(&gpu->job.state.active, &gpu->job.state.next_active);
     self->next_dirty = self->tally_stale = self->mirrors_stale = true;
+    self->search_is_long = self->search->rounds == TD_GPU_SEARCH_ROUNDS;
     return take_rounds(self, began);
 }

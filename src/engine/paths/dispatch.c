@@ -187,9 +187,7 @@ static td_status settle_whole(td_paths_job *self, const td_paths_group *group)
 
 bool td_paths_has_buckets(const td_paths_job *self)
 {
-    bool given = self->options->settings != NULL && td_settings_given(self->options->settings, "paths.near");
-    if (self->cpu.kernels->schedule != TD_SCHEDULE_PRIORITY || self->steps.state.plain) return false;
-    return self->set.near && (given || !td_gpu_is_named(self->options->devices));
+    return self->set.near && self->cpu.kernels->schedule == TD_SCHEDULE_PRIORITY && !self->steps.state.plain;
 }
 
 /* Buckets of distance are as wide as those of delta-stepping on the same device. */

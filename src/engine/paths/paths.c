@@ -223,7 +223,7 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
     if (effect != NULL && strcmp(entry->name, "layers") == 0) return effect->layers;
     if (effect != NULL && strcmp(entry->name, "early") == 0) return effect->early;
     if (effect != NULL && strcmp(entry->name, "near") == 0) return effect->near;
-    if (effect != NULL && strcmp(entry->name, "walk") == 0) return effect->warp;
+    if (effect != NULL && strcmp(entry->name, "walk") == 0) return !effect->warp;
     return number;
 }
 

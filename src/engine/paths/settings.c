@@ -63,11 +63,12 @@ const td_setting td_paths_setting_table[] = {
                       "can; copies copies them first"},
     [SET_NEAR] = {"near", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                   "priority: sssp applies the vertices up to a bound of distance first, which rises when none of them is "
-                  "left; off by default on GPUs"},
-    [SET_WALK] = {"walk", TD_SETTING_CHOICE, 0, 0, 0, "lanes|warp",
-                  "GPUs: lanes: every lane of a warp walks the paths of its part of the partition; warp: the lanes take "
-                  "marked paths as they come, deposit the sum of what they bring for a vertex, and mark paths together"},
-    [SET_DENSE] = {"dense", TD_SETTING_NUMBER, 0.2, 0, 1, NULL,
+                  "left"},
+    [SET_WALK] = {"walk", TD_SETTING_CHOICE, 0, 0, 0, "warp|lanes",
+                  "GPUs: warp: the lanes of a warp take marked paths as they come, deposit the sum of what they bring for a "
+                  "vertex, and mark paths together; lanes: every lane walks the paths of its part of the partition, by default "
+                  "where values flow both ways, for core numbers and where paths stay at the host"},
+    [SET_DENSE] = {"dense", TD_SETTING_NUMBER, 1, 0, 1, NULL,
                    "GPUs, paths.walk=warp, programs of real numbers: a round walks all paths of a group, and marks none, "
                    "if the vertices that it will apply have more than this part of the group's edges; 1: never"},
     [SETTINGS] = {0},
@@ -84,7 +85,7 @@ td_status td_paths_read_settings(const td_settings *settings, td_paths_settings 
                                .prefetch = set[SET_PREFETCH] == 1, .evict_oldest = set[SET_EVICT] == 1,
                                .affinity = set[SET_AFFINITY] == 1, .sort = set[SET_SORT] == 1,
                                .early = set[SET_EARLY] == 1, .rounds = (uint32_t)set[SET_ROUNDS],
-                               .copies = set[SET_EXCHANGE] == 1, .warp = set[SET_WALK] == 1,
+                               .copies = set[SET_EXCHANGE] == 1, .warp = set[SET_WALK] == 0,
                                .dense = set[SET_DENSE]};
     out->priority = set[SET_PRIORITY] == 1 && out->variant == TD_PATHS_FULL;
     out->balance = set[SET_BALANCE] == 1 && out->priority;
