@@ -255,7 +255,7 @@ TEST(searches_without_the_host_do_what_the_host_chooses)
     td_graph *directed = made_graph(&edges, 900, false), *ball = tail_and_ball(40, 900, false);
     td_graph *graphs[] = {directed, ball};
     for (int g = 0; g < 2; g++) {
-        td_run *host = run_on_slices("bfs", graphs[g], slices(GPUS), ""), *none = run_on_slices("bfs", graphs[g], slices(GPUS), SEARCH);
+        td_run *host = run_on_slices("bfs", graphs[g], slices(GPUS), "multi.loop_pulls=off"), *none = run_on_slices("bfs", graphs[g], slices(GPUS), SEARCH);
         turns of_host = turns_of(host), of_none = turns_of(none);
         CHECK(of_none.pull && of_none.push);
         CHECK_EQ(none->row_count, host->row_count);

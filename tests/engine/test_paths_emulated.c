@@ -153,7 +153,7 @@ static double lanes_in_use(const char *settings)
 
 TEST(packed_lanes_waste_less)
 {
-    CHECK(lanes_in_use("paths.variant=w") > lanes_in_use("paths.variant=w paths.pack=off"));
+    CHECK(lanes_in_use("paths.walk=lanes paths.variant=w") > lanes_in_use("paths.walk=lanes paths.variant=w paths.pack=off"));
 }
 
 /* Lanes that bring something for one vertex are neighbours: one of them deposits the sum. */
@@ -161,7 +161,7 @@ TEST(lanes_of_a_warp_deposit_together)
 {
     td_graph *graph = web(700);
     td_run *warp = run_on("pagerank", graph, "paths.walk=warp paths.proxy=0 paths.dense=1"),
-           *lanes = run_on("pagerank", graph, "paths.proxy=0");
+           *lanes = run_on("pagerank", graph, "paths.walk=lanes paths.proxy=0");
     double of_warp = (double)counted(warp, "deposits") / (double)counted(warp, "edges_sent");
     double of_lanes = (double)counted(lanes, "deposits") / (double)counted(lanes, "edges_sent");
     printf("     deposits for every edge sent: %.3f, lane by lane %.3f\n", of_warp, of_lanes);
@@ -199,11 +199,11 @@ TEST(near_vertices_first_saves_updates_of_distances)
     td_graph *graph = NULL;
     CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
     for (int loop = 0; loop < 2; loop++) {
-        td_run *near = run_on("sssp", graph, loop ? "paths.near=on" : "paths.near=on paths.loop=off"),
-               *all = run_on("sssp", graph, "");
+        td_run *near = run_on("sssp", graph, loop ? "" : "paths.loop=off"),
+               *all = run_on("sssp", graph, loop ? "paths.near=off" : "paths.near=off paths.loop=off");
         CHECK(counted(near, "updates") < counted(all, "updates"));
         CHECK(counted(near, "bounds_raised") > 0);
-        CHECK_EQ(counted(all, "bounds_raised"), 0); /* off by default */
+        CHECK_EQ(counted(all, "bounds_raised"), 0);
         CHECK_EQ(memcmp(near->values, all->values, graph->vertices * sizeof(uint32_t)), 0);
         td_run_destroy(near);
         td_run_destroy(all);

@@ -362,7 +362,8 @@ TEST(settings_without_effect_are_refused)
     refuse("pagerank", (td_run_options){0}, "paths.steal=off", "paths.steal is about the threads of a GPU");
     refuse("pagerank", (td_run_options){0}, "paths.walk=warp", "paths.walk is about the threads of a GPU");
     refuse_setting("paths", "sssp", "paths.near=off paths.variant=w", "near");
-    refuse_setting("paths", "pagerank", "paths.dense=0.5", "paths.walk=warp");
+    refuse_setting("paths", "pagerank", "paths.walk=lanes paths.dense=0.5", "paths.walk=warp");
+    refuse("pagerank", (td_run_options){0}, "paths.dense=0.5", "paths.dense is about the threads of a GPU");
 }
 
 TEST(both_ways_along_edges_layers_have_no_effect_and_the_plan_says_so)

@@ -184,15 +184,17 @@ TEST(several_rounds_before_an_exchange_take_fewer_of_them)
  * updated twice without it. */
 TEST(early_start_takes_fewer_rounds_and_more_updates)
 {
-    static const char *const devices[] = {"emu", "emu:2"};
+    static const struct { const char *devices, *walk; } places[] = {{"emu", ""}, {"emu", " paths.walk=lanes"},
+                                                                    {"emu:2", " paths.walk=lanes"}};
     td_graph *graph = named("layered");
-    const char *off = "paths.acyclic=on paths.partition_edges=8 paths.layers=on";
-    const char *on = "paths.acyclic=on paths.partition_edges=8 paths.early=on";
-    for (int d = 0; d < 2; d++) {
-        td_run *with = run_with("pagerank", graph, devices[d], on),
-               *without = run_with("pagerank", graph, devices[d], off);
+    for (int p = 0; p < 3; p++) {
+        char on[100], off[100];
+        snprintf(on, sizeof on, "paths.acyclic=on paths.partition_edges=8 paths.early=on%s", places[p].walk);
+        snprintf(off, sizeof off, "paths.acyclic=on paths.partition_edges=8 paths.layers=on%s", places[p].walk);
+        td_run *with = run_with("pagerank", graph, places[p].devices, on),
+               *without = run_with("pagerank", graph, places[p].devices, off);
         printf("     %s: %" PRIu64 " rounds, %" PRIu64 " updates, %" PRIu64 " early; without %" PRIu64 ", %" PRIu64 "\n",
-               devices[d], counted(with, "rounds"), counted(with, "updates"), counted(with, "partitions_early"),
+               places[p].devices, counted(with, "rounds"), counted(with, "updates"), counted(with, "partitions_early"),
                counted(without, "rounds"), counted(without, "updates"));
         CHECK(counted(with, "partitions_early") > 0);
         CHECK_EQ(counted(without, "partitions_early"), 0);
@@ -204,10 +206,16 @@ TEST(early_start_takes_fewer_rounds_and_more_updates)
     td_graph_destroy(graph);
 }
 
-/* A search reaches the partitions of one slice before those of others: more than it has warps. */
+/* A search stays on its island, whose paths are on one slice: more partitions than that slice has warps. */
 TEST(slices_of_a_gpu_walk_partitions_of_busy_ones)
 {
-    td_graph *graph = web(2500);
+    enum { ISLANDS = 4, EACH = 600, DEGREE = 8 };
+    static uint32_t ends[ISLANDS * EACH * DEGREE][2];
+    for (uint32_t i = 0; i < ISLANDS * EACH * DEGREE; i++) {
+        ends[i][0] = i / DEGREE;
+        ends[i][1] = i / DEGREE / EACH * EACH + (uint32_t)(td_random_at(9, i) % EACH);
+    }
+    td_graph *graph = test_graph_of(ISLANDS * EACH, ends, NULL, ISLANDS * EACH * DEGREE, false);
     const char *narrow = machine_of("thin.topology", 4, "slices all\n", "multiprocessors 1\nresident-threads 64\n");
     const char *steals = "paths.partition_edges=16 paths.rounds=1";
     td_run *on = run_with("bfs", graph, narrow, steals),
