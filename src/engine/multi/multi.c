@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cpu/cpu.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
