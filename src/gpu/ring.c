@@ -33,6 +33,7 @@ typedef struct td_gpu_ring {
 } td_gpu_ring;
 
 static uint64_t ring_bytes(void) { return TD_RING_PARTS * (part_bytes + BEHIND); }
+uint64_t td_gpu_ring_bytes(uint64_t bytes) { return td_gpu_ring_pays(bytes) ? ring_bytes() : 0; }
 
 void td_gpu_ring_note(td_gpu_job *job, uint64_t bytes)
 {

@@ -24,6 +24,9 @@ td_status td_gpu_ring_receive(td_gpu_job *job, const void *from, uint64_t bytes,
 /* Whether an array of so many bytes goes through the ring. */
 bool td_gpu_ring_pays(uint64_t bytes);
 
+/* Host memory of the ring that copies an array of so many bytes; 0 if none does. */
+uint64_t td_gpu_ring_bytes(uint64_t bytes);
+
 /* Adds up the ring's host memory, once for a job, if arrays are measured and such an array is copied. */
 void td_gpu_ring_note(td_gpu_job *job, uint64_t bytes);
 

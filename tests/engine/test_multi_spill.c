@@ -2,6 +2,8 @@
 #include "engine/multi_scene.h"
 
 #include "base/log.h"
+#include "gpu/ring.h"
+#include "store/checks.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph, const char *devices)
 {
@@ -224,6 +226,46 @@ TEST(rounds_without_the_host_keep_to_the_memory_that_the_plan_states)
         CHECK_EQ(direct_bytes(run), 0);
         td_run_destroy(run);
     }
+    td_graph_destroy(graph);
+}
+
+/* Copies by all GPUs of a run, loading included; arrays from `from` bytes on go through the ring. */
+static uint64_t copies_of(const char *program, const td_graph *graph, td_run_options options, const char *settings,
+                          uint64_t from)
+{
+    td_cache cache = {0};
+    td_gpu_set *set = NULL;
+    uint64_t copies = 0;
+    options.cache = &cache;
+    td_gpu_ring_limits(from, TD_CHECKS_BLOCK);
+    td_run *run = run_of(program, graph, options, settings);
+    td_gpu_ring_limits(0, 0);
+    check_as_cpu(run, options, "");
+    CHECK_OK(td_gpu_set_open(&options, "multi", &set));
+    for (int i = 0; i < set->count; i++) copies += set->gpu[i]->counts.copies;
+    td_run_destroy(run);
+    td_cache_release(&cache);
+    return copies;
+}
+
+/* Lists of 16,000 vertices take several parts of 64 KiB on every GPU. */
+TEST(lists_and_offsets_cross_in_parts_through_the_ring)
+{
+    static const char *const programs[] = {"sssp", "pagerank", "mst"};
+    td_graph *graph = islands_graph(1, 16000, 8);
+    for (int p = 0; p < 3; p++)
+        for (int s = 0; s < 3; s++) {
+            static const char *const settings[] = {"", "multi.high_degree=32", "multi.partition=random"};
+            const td_program_info *info = program_of(programs[p])->info;
+            td_run_options options = options_for(info, graph, "emu:3@unchecked");
+            bool gas = info->kind == TD_KIND_GAS, fused = program_of(programs[p])->cpu[0].fused;
+            if ((s == 2 && !info->renumbers) || (s == 1 && gas && !fused)) continue;
+            options.gpu_edges = s == 1 ? 0.5 : 0;
+            uint64_t whole = copies_of(programs[p], graph, options, settings[s], UINT64_MAX);
+            uint64_t parts = copies_of(programs[p], graph, options, settings[s], 1);
+            printf("    %s %s: %" PRIu64 " copies, %" PRIu64 " in parts\n", programs[p], settings[s], whole, parts);
+            CHECK(parts > whole + 5);
+        }
     td_graph_destroy(graph);
 }
 

@@ -2,8 +2,10 @@
 #include "engine/multi/multi.h"
 
 #include "base/alloc.h"
+#include "gpu/transfer.h"
 #include "layout/lists.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Releasing. */
@@ -106,26 +108,68 @@ td_status td_multi_declare_fragment(td_gpu_memory *memory, const td_multi_need *
     return td_gpu_declare(memory, TD_FOR_LISTS, &fragment->boundary, of->words, sizeof(uint32_t), "boundary vertices");
 }
 
-/* Collecting a fragment's lists at the host. With the graph's own numbers they are a stretch of its arrays. */
+/* A fragment's lists at the host. With the graph's own numbers they are a stretch of its arrays, and their places need no
+ * array of their own. */
 
-typedef struct collector {
+typedef struct host_lists {
     const td_partition *partition;
     const td_adjacency *from;
     uint32_t first;
-    const uint64_t *places; /* of the fragment's lists, from 0 */
+    uint64_t *places; /* of the fragment's lists, from 0; NULL: the graph's offsets tell */
+    uint64_t base;    /* added to the places that the GPU gets */
     uint32_t *targets;
     void *weights;
     size_t weight_bytes;
-} collector;
+    _Atomic uint64_t longest;
+} host_lists;
 
 static uint32_t vertex_of(const td_partition *partition, uint64_t number)
 {
     return partition->order != NULL ? partition->order[number] : (uint32_t)number;
 }
 
+static uint64_t place_of(const void *context, uint64_t i)
+{
+    const host_lists *self = context;
+    if (self->places != NULL) return self->places[i];
+    return self->from->offsets[self->first + i] - self->from->offsets[self->first];
+}
+
+static td_status find_places(host_lists *self, uint64_t n)
+{
+    if (self->partition->order == NULL) return TD_OK;
+    TD_CHECK(TD_NEW(&self->places, n + 1, "a fragment's offsets"));
+    self->places[0] = 0;
+    for (uint64_t i = 0; i < n; i++)
+        self->places[i + 1] = self->places[i] + td_degree(self->from, vertex_of(self->partition, self->first + i));
+    return TD_OK;
+}
+
+static td_status fill_places(void *context, uint64_t at, char *part, uint64_t bytes)
+{
+    const host_lists *self = context;
+    uint64_t *to = (uint64_t *)(void *)part, first = at / sizeof *to;
+    for (uint64_t i = 0; i < bytes / sizeof *to; i++) to[i] = self->base + place_of(self, first + i);
+    return TD_OK;
+}
+
+static td_status find_longest(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    host_lists *self = context;
+    uint64_t most = 0;
+    (void)worker;
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t degree = td_degree(self->from, vertex_of(self->partition, self->first + i));
+        if (degree > most) most = degree;
+    }
+    uint64_t before = atomic_load_explicit(&self->longest, memory_order_relaxed);
+    while (before < most && !atomic_compare_exchange_weak(&self->longest, &before, most)) {}
+    return TD_OK;
+}
+
 static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    const collector *self = context;
+    const host_lists *self = context;
     (void)worker;
     for (uint64_t i = begin; i < end; i++) {
         uint32_t v = vertex_of(self->partition, self->first + i);
@@ -138,16 +182,38 @@ static td_status collect_lists(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
-/* Where the lists of a fragment begin, from 0 on; the longest of them. */
-static void find_places(const td_partition *partition, const td_adjacency *from, uint32_t first, uint32_t end,
-                        uint64_t *places, uint64_t *longest)
+static td_status collect(host_lists *self, uint64_t n, td_pool *pool)
 {
-    places[0] = *longest = 0;
-    for (uint64_t v = first; v < end; v++) {
-        uint64_t degree = td_degree(from, vertex_of(partition, v));
-        places[v - first + 1] = places[v - first] + degree;
-        if (degree > *longest) *longest = degree;
+    uint64_t edges = place_of(self, n), at = self->from->offsets[self->first];
+    if (self->partition->order == NULL) {
+        self->targets = self->from->targets + at;
+        if (self->weight_bytes > 0) self->weights = (char *)self->from->weights + at * self->weight_bytes;
+        return TD_OK;
     }
+    TD_CHECK(TD_NEW(&self->targets, edges + 1, "a fragment's edges"));
+    if (self->weight_bytes > 0)
+        TD_CHECK(td_new_bytes(&self->weights, edges + 1, self->weight_bytes, "a fragment's weights"));
+    return td_pool_for(pool, n, 4096, collect_lists, self);
+}
+
+static void free_host_lists(host_lists *self)
+{
+    if (self->partition->order == NULL) return;
+    td_free(self->places);
+    td_free(self->targets);
+    td_free(self->weights);
+}
+
+/* The first vertex of the fragment whose list is not whole on the GPU. */
+static uint32_t find_split(const host_lists *from, const td_multi_fragment *fragment, uint64_t resident)
+{
+    uint64_t low = 0, high = fragment->end - fragment->first;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (place_of(from, middle + 1) > resident) high = middle;
+        else low = middle + 1;
+    }
+    return fragment->first + (uint32_t)low;
 }
 
 static void *shifted(void *array, uint64_t elements, size_t bytes)
@@ -155,84 +221,63 @@ static void *shifted(void *array, uint64_t elements, size_t bytes)
     return (void *)((uintptr_t)array - elements * bytes);
 }
 
-static uint64_t place_of(const void *places, uint64_t v) { return ((const uint64_t *)places)[v]; }
-
-static td_status send_heads(td_multi_fragment *fragment, td_multi_lists *lists, const uint64_t *places, td_pool *pool)
+static td_status send_heads(td_gpu_job *job, const td_multi_fragment *fragment, td_multi_lists *lists, const host_lists *from)
 {
     td_status status = TD_OK;
     td_gpu_heads found = {0};
-    TD_TRY(td_gpu_find_heads(&found, place_of, places, fragment->end - fragment->first, pool));
+    TD_TRY(td_gpu_find_heads(&found, place_of, from, fragment->end - fragment->first, job->options->pool));
     for (uint64_t i = 0; i < found.count; i++) found.lists[i] += fragment->first;
-    TD_TRY(td_gpu_send_heads(fragment->stream, &lists->heads, &found));
+    TD_TRY(td_gpu_upload_heads(job, &lists->heads, &found));
     lists->segments = (td_gpu_segments){lists->heads.bits, lists->heads.lists, lists->heads.before, lists->edges};
     lists->pieces = found.pieces;
 done:
-    if (status != TD_OK) (void)td_stream_synchronize(fragment->stream);
+    if (status != TD_OK) (void)td_stream_synchronize(job->stream);
     td_gpu_free_heads(&found);
     return status;
 }
 
 /* Sends the lists. Edges of sweeps have the graph's numbers, which name them in a forest; others are numbered from 0. */
-static td_status send_lists(td_multi_job *self, td_multi_fragment *fragment, td_multi_lists *lists,
+static td_status send_lists(td_multi_job *self, td_gpu_job *job, td_multi_fragment *fragment, td_multi_lists *lists,
                             const td_adjacency *from, const td_multi_need *need)
 {
     size_t weight_bytes = need->weight_bytes;
     bool sweep = need->sweep, copies = td_multi_copies_rest(need, self->layout->partition.order != NULL);
     td_status status = TD_OK;
-    const td_partition *partition = &self->layout->partition;
-    uint64_t n = fragment->end - fragment->first, *places = NULL;
-    collector collected = {.partition = partition, .from = from, .first = fragment->first,
-                           .weight_bytes = weight_bytes};
-    TD_TRY(TD_NEW(&places, n + 1, "a fragment's offsets"));
-    find_places(partition, from, fragment->first, fragment->end, places, &lists->longest);
-    lists->edges = places[n];
-    const uint32_t *targets;
-    const char *weights;
-    if (partition->order == NULL) {
-        targets = from->targets + from->offsets[fragment->first];
-        weights = weight_bytes > 0 ? (const char *)from->weights + from->offsets[fragment->first] * weight_bytes : NULL;
-    } else {
-        collected.places = places;
-        TD_TRY(TD_NEW(&collected.targets, lists->edges + 1, "a fragment's edges"));
-        if (weight_bytes > 0)
-            TD_TRY(td_new_bytes(&collected.weights, lists->edges + 1, weight_bytes, "a fragment's weights"));
-        TD_TRY(td_pool_for(self->options->pool, n, 4096, collect_lists, &collected));
-        targets = collected.targets;
-        weights = collected.weights;
-    }
-    TD_TRY(td_stream_copy(fragment->stream, lists->targets, targets, lists->resident * sizeof *targets, TD_TO_DEVICE));
-    if (weight_bytes > 0)
-        TD_TRY(td_stream_copy(fragment->stream, lists->weights, weights, lists->resident * weight_bytes, TD_TO_DEVICE));
-    if (lists->heads.lists != NULL) TD_TRY(send_heads(fragment, lists, places, self->options->pool));
-    uint64_t base = lists->base = sweep ? from->offsets[fragment->first] : 0;
-    for (lists->split = fragment->first; lists->split < fragment->end; lists->split++)
-        if (places[lists->split - fragment->first + 1] > lists->resident) break;
-    if (sweep) lists->resident = places[lists->split - fragment->first]; /* samples are taken from whole lists */
-    for (uint64_t i = 0; i <= n; i++) places[i] += base;
-    TD_TRY(td_stream_copy(fragment->stream, lists->offsets, places, (n + 1) * sizeof *places, TD_TO_DEVICE));
-    TD_TRY(td_stream_synchronize(fragment->stream));
+    uint64_t n = fragment->end - fragment->first;
+    host_lists host = {.partition = &self->layout->partition, .from = from, .first = fragment->first,
+                       .weight_bytes = weight_bytes};
+    TD_TRY(find_places(&host, n));
+    TD_TRY(td_pool_for(self->options->pool, n, 1 << 16, find_longest, &host));
+    TD_TRY(collect(&host, n, self->options->pool));
+    lists->longest = host.longest;
+    lists->edges = place_of(&host, n);
+    TD_TRY(td_gpu_upload(job, lists->targets, host.targets, lists->resident * sizeof(uint32_t)));
+    if (weight_bytes > 0) TD_TRY(td_gpu_upload(job, lists->weights, host.weights, lists->resident * weight_bytes));
+    if (lists->heads.lists != NULL) TD_TRY(send_heads(job, fragment, lists, &host));
+    lists->base = host.base = sweep ? from->offsets[fragment->first] : 0;
+    lists->split = find_split(&host, fragment, lists->resident);
+    if (sweep) lists->resident = place_of(&host, lists->split - fragment->first); /* samples are taken from whole lists */
+    TD_TRY(td_gpu_upload_made(job, lists->offsets, (n + 1) * sizeof(uint64_t), fill_places, &host));
+    TD_TRY(td_stream_synchronize(job->stream));
     lists->view = (td_gpu_list){shifted(lists->offsets, fragment->first, sizeof(uint64_t)),
-                                shifted(lists->targets, base, sizeof(uint32_t)),
-                                weight_bytes > 0 ? shifted(lists->weights, base, weight_bytes) : NULL};
-    TD_TRY(td_multi_keep_rest(self, lists, from, targets, weights, weight_bytes, copies));
+                                shifted(lists->targets, lists->base, sizeof(uint32_t)),
+                                weight_bytes > 0 ? shifted(lists->weights, lists->base, weight_bytes) : NULL};
+    TD_TRY(td_multi_keep_rest(self, lists, from, host.targets, host.weights, weight_bytes, copies));
 done:
-    if (status != TD_OK) (void)td_stream_synchronize(fragment->stream);
-    td_free(places);
-    td_free(collected.targets);
-    td_free(collected.weights);
+    if (status != TD_OK) (void)td_stream_synchronize(job->stream);
+    free_host_lists(&host);
     return status;
 }
 
-static td_status send_out(td_multi_job *self, td_multi_fragment *fragment)
+static td_status send_out(td_multi_job *self, td_gpu_job *job, td_multi_fragment *fragment)
 {
-    uint64_t n = fragment->end - fragment->first, *places, longest;
-    TD_CHECK(TD_NEW(&places, n + 1, "a fragment's offsets"));
-    find_places(&self->layout->partition, &self->graph->out, fragment->first, fragment->end, places, &longest);
-    td_status status = td_stream_copy(fragment->stream, fragment->out, places, (n + 1) * sizeof *places, TD_TO_DEVICE);
-    td_status finished = td_stream_synchronize(fragment->stream);
-    td_free(places);
+    uint64_t n = fragment->end - fragment->first;
+    host_lists host = {.partition = &self->layout->partition, .from = &self->graph->out, .first = fragment->first};
+    td_status status = find_places(&host, n);
+    if (status == TD_OK) status = td_gpu_upload_made(job, fragment->out, (n + 1) * sizeof(uint64_t), fill_places, &host);
+    free_host_lists(&host);
     fragment->out_offsets = shifted(fragment->out, fragment->first, sizeof(uint64_t));
-    return status != TD_OK ? status : finished;
+    return status;
 }
 
 static uint64_t edges_of(const td_partition *partition, const td_adjacency *from, uint32_t first, uint32_t end)
@@ -256,12 +301,14 @@ static td_status load_fragment(td_multi_job *self, int i, const td_multi_need *n
     td_multi_amounts of = {.vertices = fragment->end - fragment->first, .words = ((uint64_t)self->graph->vertices + 31) / 32,
                            .push = push_edges, .pull = pull_edges, .push_resident = self->division.push[i],
                            .pull_resident = self->division.pull[i]};
-    TD_CHECK(td_multi_declare_fragment(&self->gpu[i].job.memory, need, &of, fragment));
-    TD_CHECK(send_out(self, fragment));
-    if (need->push) TD_CHECK(send_lists(self, fragment, &fragment->push, push, need));
+    td_gpu_job *job = &self->gpu[i].job;
+    TD_CHECK(td_multi_declare_fragment(&job->memory, need, &of, fragment));
+    TD_CHECK(send_out(self, job, fragment));
+    if (need->push) TD_CHECK(send_lists(self, job, fragment, &fragment->push, push, need));
     if (need->pull && !need->same)
-        TD_CHECK(send_lists(self, fragment, &fragment->pull, pull, need));
+        TD_CHECK(send_lists(self, job, fragment, &fragment->pull, pull, need));
     if (need->same) fragment->pull = fragment->push;
+    td_gpu_ring_close(job); /* one at a time */
     return TD_OK;
 }
 

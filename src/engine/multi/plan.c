@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "cpu/cpu.h"
 #include "gpu/bytes.h"
+#include "gpu/ring.h"
 #include "layout/lists.h"
 
 /* What of the request the settings contradict. */
@@ -110,15 +111,19 @@ static void count_emulated(td_multi_job *self, bool cooperative)
     td_host_hold(host, 0);
 }
 
-/* Host arrays while a fragment is loaded: offsets, list starts, and the lists unless they are a range of the graph's. */
+/* Host arrays while a fragment is loaded: the ring, or offsets that are made whole; list starts; and the lists and their
+ * offsets unless they are a range of the graph's. */
 static void note_loading(td_multi_job *self, const td_multi_need *need, const ranges *of, int i)
 {
     td_host_memory *host = &td_multi_first(self)->memory.host;
-    uint64_t edges = of->push[i] > of->pull[i] ? of->push[i] : of->pull[i];
-    uint64_t bytes = (of->vertices[i] + 1) * sizeof(uint64_t);
-    if (self->set.partition != TD_PARTITION_SEG) bytes += (edges + 1) * (sizeof(uint32_t) + need->weight_bytes);
-    if (need->heads) bytes += td_gpu_head_host_bytes(edges, of->vertices[i]);
-    td_host_note(host, bytes);
+    uint64_t edges = of->push[i] > of->pull[i] ? of->push[i] : of->pull[i], bytes = 0;
+    uint64_t offsets = (of->vertices[i] + 1) * sizeof(uint64_t), edge = sizeof(uint32_t);
+    if (need->weight_bytes > edge) edge = need->weight_bytes;
+    uint64_t ring = td_gpu_ring_bytes(edges * edge > offsets ? edges * edge : offsets);
+    if (self->set.partition != TD_PARTITION_SEG) bytes += offsets + (edges + 1) * (sizeof(uint32_t) + need->weight_bytes);
+    uint64_t whole = td_gpu_ring_pays(offsets) ? 0 : offsets, heads = 0;
+    if (need->heads) heads = td_gpu_head_host_bytes(edges, of->vertices[i]);
+    td_host_note(host, bytes + ring + (whole > heads ? whole : heads));
 }
 
 /* Edges of a fragment that stay at the host. */
