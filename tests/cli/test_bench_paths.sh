@@ -21,16 +21,16 @@ equal "$(grep -c 'layers have no effect' <<<"$err")" 4 'what plans say of kcore 
 
 # On a GPU: its own techniques, and its own asynchronous vertices.
 succeeds bench paths plain.txt --trials 1 --threads 2 --devices emu:1@unchecked --json gpu.json
-for word in full 't: no paths' proxy=0 steal=off pack=off loop=off layers=on walk=warp near=on streams=4 early=on 'resident --async'; do contains "$out" "$word" 'the table of a GPU'; done
+for word in full 't: no paths' proxy=0 steal=off pack=off loop=off layers=on walk=lanes dense=0.2 near=off streams=4 early=on 'resident --async'; do contains "$out" "$word" 'the table of a GPU'; done
 lacks "$out" 'cpu --async' 'the table of a GPU'
 lacks "$out" 'affinity=off' 'the table of a GPU'
-equal "$(grep -c '"updates"' gpu.json)" $((5 * 20)) 'figures of all contenders on a GPU'
+equal "$(grep -c '"updates"' gpu.json)" $((5 * 21)) 'figures of all contenders on a GPU'
 
-equal "$(grep -c '"launches"' gpu.json)" $((5 * 20)) 'launches of all contenders on a GPU'
+equal "$(grep -c '"launches"' gpu.json)" $((5 * 21)) 'launches of all contenders on a GPU'
 
 # On several GPUs: theirs.
 succeeds bench paths plain.txt --trials 1 --threads 2 --devices emu:2@unchecked --json several.json
 for word in affinity=off sort=off rounds=1 rounds=16 exchange=copies; do contains "$out" "$word" 'the table of several GPUs'; done
-equal "$(grep -c '"message_bytes"' several.json)" $((5 * 25)) 'messages of all contenders on several GPUs'
+equal "$(grep -c '"message_bytes"' several.json)" $((5 * 26)) 'messages of all contenders on several GPUs'
 
 finish

@@ -57,7 +57,8 @@ static const td_setting settings[] = {
                         "of mean degrees above 8"},
     [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
                          "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
-                         "of the first round, at most one per multiprocessor"},
+                         "of the first round, at most one per multiprocessor; in rounds with pulls by the number of "
+                         "vertices, as many as are resident"},
     [SET_LOOP_PULLS] = {"loop_pulls", TD_SETTING_CHOICE, 0, 0, 0, "auto|off|on",
                         "bfs on GPUs that have the same memory: iterations of both directions run without the host; auto: unless "
                         "another setting is given of what the host decides, and small ones of searches with many iterations "
@@ -157,7 +158,8 @@ static const char *when(const char *setting)
     return "multi.stealing=on with multi.exchange=auto";
 }
 
-/* Who sets what the host does between iterations wants it asked. */
+/* Whether a setting is given that has an effect only where the host decides between iterations, as it does not in a search
+ * of one launch. */
 static bool asks_the_host(const td_settings *given)
 {
     static const char *const keys[] = {"cost", "t1", "t2", "t3", "steal_edges", "model", "log", "breakdown", "hub_degree",
