@@ -273,6 +273,81 @@ TEST(searches_without_the_host_do_what_the_host_chooses)
     }
 }
 
+static uint32_t pulls_in_loops(const td_run *run)
+{
+    uint32_t pulls = 0;
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        const td_row *row = &run->rows[i];
+        pulls += strcmp(row->direction, "pull") == 0 && row->steal != NULL && strcmp(row->steal, "loop") == 0;
+    }
+    return pulls;
+}
+
+/* By default; not if a setting is given that has an effect only where the host decides between iterations. Loops of the host's
+ * rounds do not pull. */
+TEST(searches_of_slices_run_without_the_host_unless_it_is_asked)
+{
+    static const char *const asks[] = {"cost=uniform", "t1=1000000", "t2=1000000", "t3=0", "steal_edges=1000000", "log=searches.log",
+                                       "breakdown=on", "hub_degree=1000000", "loop_edges=1000000", "queue_edges=1000", "ownership=off",
+                                       "stealing=off", "direction=pull", "loop_queue=owners"};
+    static const char *const others[] = {"", "multi.partition=random multi.seed=3", "multi.loop_queue=common", "multi.loop_blocks=2",
+                                         "multi.high_degree=64", "multi.recovery=off", "multi.routes=host", "multi.cost=uniform multi.loop_pulls=on"};
+    td_graph *graph = tail_and_ball(40, 900, false);
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+        char setting[64];
+        bool log = strncmp(asks[i], "log=", 4) == 0;
+        snprintf(setting, sizeof setting, "multi.%s%s", log ? "log=" : asks[i], log ? test_path(asks[i] + 4) : "");
+        td_run *run = run_on_slices("bfs", graph, slices(3), setting);
+        if (pulls_in_loops(run) != 0) TEST_FAIL("%s: the host was not asked", setting);
+        td_run_destroy(run);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        td_run *run = run_on_slices("bfs", graph, slices(3), others[i]);
+        if (pulls_in_loops(run) == 0) TEST_FAIL("'%s': the host was asked", others[i]);
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
+}
+
+/* After a launch with as many rounds as it may have, small frontiers go to loops that only push: one launch more, where
+ * loop_pulls=on launches the search again and again. Short searches stay one, however often the host is asked. */
+TEST(long_searches_of_slices_leave_small_frontiers_to_loops_that_push)
+{
+    td_graph *line = tail_and_ball(10 * TD_GPU_SEARCH_ROUNDS, 20, false), *ball = tail_and_ball(20, 700, true);
+    td_run *chosen = run_on_slices("bfs", line, slices(2), ""), *search = run_on_slices("bfs", line, slices(2), SEARCH);
+    CHECK(chosen->launches < search->launches);
+    td_run_destroy(chosen);
+    td_run_destroy(search);
+    chosen = run_on_slices("bfs", ball, slices(2), "multi.recovery_every=1");
+    search = run_on_slices("bfs", ball, slices(2), SEARCH "multi.recovery_every=1");
+    CHECK(chosen->row_count < TD_GPU_SEARCH_ROUNDS);
+    CHECK_EQ(chosen->launches, search->launches);
+    CHECK_EQ(turns_of(chosen).operations, turns_of(search).operations);
+    td_run_destroy(chosen);
+    td_run_destroy(search);
+    td_graph_destroy(line);
+    td_graph_destroy(ball);
+}
+
+/* A frontier behind many small ones that is above multi.loop_edges is the search's again, which pulls. */
+TEST(long_searches_of_slices_take_large_frontiers_back)
+{
+    enum { LENGTH = TD_GPU_SEARCH_ROUNDS + 20, BALL = 1600, EACH = 120 };
+    scene_edges edges = {0};
+    for (uint32_t v = 0; v < LENGTH; v++) put_edge(&edges, v, v + 1);
+    for (uint32_t i = 0; i < EACH * BALL; i++)
+        put_edge(&edges, LENGTH + i % BALL, LENGTH + (uint32_t)(td_random_at(3, i) % BALL));
+    td_graph *graph = made_graph(&edges, LENGTH + BALL, true);
+    td_run_options options = multi_options("bfs", slices(2));
+    options.source = 0;
+    td_run *run = run_of("bfs", graph, options, "");
+    check_as_cpu(run, options, "");
+    CHECK(run->row_count > LENGTH);
+    CHECK(pulls_in_loops(run) > 0);
+    td_run_destroy(run);
+    td_graph_destroy(graph);
+}
+
 /* A push that the host launches: for each GPU its counters cleared, a launch along its lists and one for pieces of long ones,
  * the next frontier measured, counters reported, a wait; and for all of them one bitmap cleared. */
 TEST(pushes_of_slices_take_few_operations_of_the_host)

@@ -162,7 +162,7 @@ static const char *when(const char *setting)
  * of one launch. */
 static bool asks_the_host(const td_settings *given)
 {
-    static const char *const keys[] = {"cost", "t1", "t2", "t3", "steal_edges", "model", "log", "breakdown", "hub_degree",
+    static const char *const keys[] = {"cost", "t1", "t2", "t3", "steal_edges", "log", "breakdown", "hub_degree",
                                        "loop_edges", "queue_edges", "ownership"};
     char key[32];
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
