@@ -162,6 +162,16 @@ void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void 
     if (from < to && td_mapping_holds(mapping, begin)) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
+void td_mapping_release(const td_mapping *mapping, const void *begin, const void *end)
+{
+    enum { AROUND = 2 << 20 }; /* a fault maps what the page cache has around the page: a whole large folio */
+    if (begin >= end || !td_mapping_holds(mapping, begin)) return;
+    uintptr_t base = (uintptr_t)mapping->base, limit = base + mapping->bytes;
+    uintptr_t from = (uintptr_t)begin > base + AROUND ? ((uintptr_t)begin - AROUND) & ~(page_bytes - 1) : base;
+    uintptr_t to = (uintptr_t)end + AROUND < limit ? (uintptr_t)end + AROUND : limit;
+    madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 static td_status fail_torn(const char *path, fault found)
 {
     if (found == WRITTEN)

@@ -43,6 +43,9 @@ void td_mapping_end(td_mapping *mapping); /* a zeroed struct is fine */
  * no longer count as resident. NULL is fine for the mapping. */
 void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void *end);
 
+/* The same whatever the budget, and the pages around, which the kernel has mapped along with them. */
+void td_mapping_release(const td_mapping *mapping, const void *begin, const void *end);
+
 /* Whether the address is in the mapping. NULL is fine for it. */
 bool td_mapping_holds(const td_mapping *mapping, const void *address);
 

@@ -240,13 +240,26 @@ void td_plan_reads(td_plan *plan, const char *layout)
         snprintf(plan->prepared[plan->prepared_count++], TD_SIDECAR_NAME, "%s", layout);
 }
 
+bool td_plan_copies_lists(const td_plan *plan)
+{
+    const td_run_options *options = &plan->options;
+    bool peels = td_workload_of(plan->program) == TD_WORKLOAD_PEEL; /* its input is found in the file (run/prepare.c) */
+    bool inputs = td_run_input_bytes(plan->program, plan->graph, options) > 0 && !peels;
+    return inputs || options->resume != NULL || td_run_looks_at_weights(plan->program->info, plan->graph);
+}
+
+void td_plan_spares_weights(td_plan *plan)
+{
+    bool ignored = plan->program->info->weights == TD_WEIGHTS_UNUSED;
+    plan->graph_bytes = td_graph_bytes(plan->graph) - (ignored ? td_checks_pending_weights(plan->graph) : 0);
+}
+
 void td_plan_spares_lists(td_plan *plan)
 {
     const td_graph *graph = plan->graph;
-    uint64_t lists = graph->in.offsets != NULL && graph->in.offsets != graph->out.offsets ? 2 : 1;
-    if (graph->checks == NULL || !td_checks_pending(graph, graph->out.targets)) return;
-    uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights);
-    plan->graph_bytes = td_graph_bytes(graph) - lists * graph->edges * edge;
+    td_plan_spares_weights(plan);
+    if (td_plan_copies_lists(plan)) return;
+    plan->graph_bytes = td_graph_bytes(graph) - td_checks_pending_targets(graph) - td_checks_pending_weights(graph);
 }
 
 bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_program *program,
@@ -350,15 +363,10 @@ static uint64_t held_for_others(const td_plan *plan)
  * devices and nothing reads them before. */
 static td_status check_lists(const td_plan *plan)
 {
-    const td_run_options *options = &plan->options;
-    bool peels = td_workload_of(plan->program) == TD_WORKLOAD_PEEL; /* its input is found in the file (run/prepare.c) */
-    bool inputs = td_run_input_bytes(plan->program, plan->graph, options) > 0 && !peels;
-    bool early = inputs || options->resume != NULL ||
-                 td_run_looks_at_weights(plan->program->info, plan->graph);
     bool spares = plan->engine->checks_lists ||
                   (plan->engine->spares_lists != NULL && plan->engine->spares_lists(plan));
-    if (spares && !early) return TD_OK;
-    return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, options->pool);
+    if (spares && !td_plan_copies_lists(plan)) return TD_OK;
+    return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, plan->options.pool);
 }
 
 bool td_plan_may_group(const td_plan *plan)

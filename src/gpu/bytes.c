@@ -31,7 +31,7 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     const td_gpu_memory *memory = &job.memory;
     *out = (td_gpu_bytes){.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
                           .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM],
-                          .host = memory->host.peak, .list_edges = td_gpu_view_edges(&job),
+                          .host = memory->host.peak, .copies = job.file_copies, .list_edges = td_gpu_view_edges(&job),
                           .edge_bytes = sizeof(uint32_t) + td_gpu_weight_bytes(&job), .both = job.both};
     return TD_OK;
 }

@@ -18,6 +18,7 @@ static const td_gpu_choice td_gpu_default_choice = {TD_DIRECTION_AUTO, false, TD
 typedef struct td_gpu_bytes {
     uint64_t graph, edges, program;
     uint64_t host; /* peak host memory, including an emulated device's memory */
+    uint64_t copies; /* of lists that are in a mapped file before the run, and stay in host memory from then on */
     uint64_t list_edges, edge_bytes; /* edges of one list; bytes of one edge */
     bool both;                  /* out- and in-list of a vertex form one list */
 } td_gpu_bytes;

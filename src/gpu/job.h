@@ -99,6 +99,7 @@ typedef struct td_gpu_job {
     int owned_count;
     struct td_gpu_ring *ring; /* for large copies (gpu/ring.h); NULL: not made yet */
     bool ring_noted;
+    uint64_t file_copies; /* while arrays are measured: bytes of lists that are copied out of a mapped file, for good */
 } td_gpu_job;
 
 /* Opens and closes a job: the program's kernels for the device, the counters. */

@@ -98,8 +98,9 @@ static td_status load_list(td_gpu_job *job, td_gpu_adjacency *list, const td_adj
     uint64_t n = job->graph->vertices;
     missing of = find_missing(job, list, targets);
     TD_CHECK(declare_list(job, list, &of, edges));
-    if (of.offsets) td_gpu_ring_note(job, (n + 1) * sizeof(uint64_t));
-    if (of.targets) td_gpu_ring_note(job, edges * sizeof(uint32_t));
+    if (of.offsets) td_gpu_note_upload(job, from->offsets, (n + 1) * sizeof(uint64_t));
+    if (of.targets) td_gpu_note_upload(job, from->targets, edges * sizeof(uint32_t));
+    if (of.weights) td_gpu_note_upload(job, from->weights, edges * td_gpu_weight_bytes(job));
     if (job->memory.measures) return TD_OK;
     if (of.offsets) TD_CHECK(td_gpu_upload(job, list->offsets, from->offsets, (n + 1) * sizeof(uint64_t)));
     if (of.targets) TD_CHECK(td_gpu_upload(job, list->targets, from->targets, edges * sizeof(uint32_t)));
@@ -117,6 +118,7 @@ static td_status load_both(td_gpu_job *job)
     uint64_t edges = 2 * job->graph->edges;
     bool weighted = job->run->program->info->weights != TD_WEIGHTS_UNUSED;
     if (!job->memory.measures) TD_CHECK(td_checks_lists(job->graph, weighted, job->options->pool));
+    else job->file_copies += td_checks_pending_targets(job->graph) + (weighted ? td_checks_pending_weights(job->graph) : 0);
     TD_CHECK(td_lists_join(job->graph, weighted, &both, &job->memory.host, job->options->pool));
     TD_TRY(load_list(job, &job->layout->both, &both, edges, true));
 done:

@@ -36,6 +36,12 @@ td_status td_gpu_upload(td_gpu_job *job, void *to, const void *host, uint64_t by
     return td_stream_copy(job->stream, to, host, bytes, TD_TO_DEVICE);
 }
 
+void td_gpu_note_upload(td_gpu_job *job, const void *host, uint64_t bytes)
+{
+    td_gpu_ring_note(job, bytes);
+    if (job->memory.measures && !td_gpu_ring_pays(bytes) && td_checks_pending(job->graph, host)) job->file_copies += bytes;
+}
+
 void td_gpu_note_made(td_gpu_job *job, uint64_t bytes)
 {
     if (td_gpu_ring_pays(bytes)) td_gpu_ring_note(job, bytes);

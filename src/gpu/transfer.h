@@ -9,7 +9,10 @@
  * whose page table would take longer to make and to drop than the copy. */
 td_status td_gpu_upload(td_gpu_job *job, void *to, const void *host, uint64_t bytes);
 
-/* The same for an array that `fill` makes in pieces, at multiples of 64 KiB and on any worker: a large one is never whole
+/* Adds up, while arrays are measured, the host memory that this takes: the ring, and copies of small lists of a mapped file. */
+void td_gpu_note_upload(td_gpu_job *job, const void *host, uint64_t bytes);
+
+/* Copies an array that `fill` makes in pieces, at multiples of 64 KiB and on any worker: a large one is never whole
  * at the host. td_gpu_note_made adds up the host memory that this takes. */
 td_status td_gpu_upload_made(td_gpu_job *job, void *to, uint64_t bytes, td_ring_fn fill, void *context);
 void td_gpu_note_made(td_gpu_job *job, uint64_t bytes);

@@ -4,6 +4,7 @@
 #include "planner/probe.h"
 
 #include "base/random.h"
+#include "store/checks.h"
 
 #include <math.h>
 
@@ -38,10 +39,10 @@ static void expand(probe *self, uint32_t vertex)
     uint64_t begin = graph->out.offsets[vertex], end = graph->out.offsets[vertex + 1];
     if (begin > end || end > graph->edges) return;
     if (end - begin > MOST_LIST) end = begin + MOST_LIST;
-    for (uint64_t e = begin; e < end && self->count < MOST_VISITED; e++) {
-        uint32_t target = __atomic_load_n(&graph->out.targets[e], __ATOMIC_RELAXED); /* a mapped file may change */
-        if (target < graph->vertices) (void)visit(self, target);
-    }
+    uint32_t targets[MOST_LIST];
+    td_checks_peek(graph, graph->out.targets, begin, targets, end - begin);
+    for (uint64_t e = 0; e < end - begin && self->count < MOST_VISITED; e++)
+        if (targets[e] < graph->vertices) (void)visit(self, targets[e]);
 }
 
 static void walk(probe *self, uint32_t source)

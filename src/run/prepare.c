@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "base/names.h"
 #include "run/run.h"
+#include "store/checks.h"
 #include "store/paged.h"
 #include "store/vertex_names.h"
 
@@ -180,6 +181,8 @@ static td_status sum_vertices(void *context, uint64_t begin, uint64_t end, int w
                            "divided; scale the weights", (unsigned long long)td_graph_id(graph, (uint32_t)v),
                            self->sums[v]);
     }
+    td_checks_release(graph, &graph->in, begin, end);
+    if (self->both && !graph->symmetric) td_checks_release(graph, &graph->out, begin, end);
     return TD_OK;
 }
 

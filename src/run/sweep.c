@@ -124,6 +124,9 @@ static td_status end_edges(void *context, uint64_t begin, uint64_t end, int work
             if (self->copies) TD_CHECK(copy_edge(run, i));
             self->weights[part] += td_run_forest_edge(run, i).weight;
         }
+        uint64_t first = td_share(run->edge_count, (int)part, PARTS);
+        if (self->copies && first < last)
+            td_checks_release_edges(run->graph, &run->graph->out, run->edges[first], run->edges[last - 1]);
     }
     return TD_OK;
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -116,6 +117,51 @@ static td_section_kind kind_of(const td_checks *checks, const void *array)
 bool td_checks_pending(const td_graph *graph, const void *array)
 {
     return kind_of(graph->checks, array) != TD_SECTIONS;
+}
+
+static uint64_t pending_bytes(const td_graph *graph, bool weights)
+{
+    bool two = graph->in.offsets != NULL && graph->in.offsets != graph->out.offsets;
+    const td_adjacency *of[] = {&graph->out, two ? &graph->in : NULL};
+    uint64_t bytes = 0;
+    for (int i = 0; i < 2 && of[i] != NULL; i++)
+        if (td_checks_pending(graph, weights ? of[i]->weights : of[i]->targets))
+            bytes += graph->edges * (weights ? td_weight_bytes(graph->weights) : sizeof(uint32_t));
+    return bytes;
+}
+
+uint64_t td_checks_pending_targets(const td_graph *graph) { return pending_bytes(graph, false); }
+
+uint64_t td_checks_pending_weights(const td_graph *graph) { return pending_bytes(graph, true); }
+
+void td_checks_peek(const td_graph *graph, const uint32_t *targets, uint64_t first, uint32_t *into, uint64_t count)
+{
+    td_failure before;
+    td_section_kind kind = kind_of(graph->checks, targets);
+    if (kind == TD_SECTIONS) {
+        memcpy(into, targets + first, count * sizeof *into);
+        return;
+    }
+    td_failure_keep(&before);
+    if (td_packed_read(graph->checks->packed, kind, first * sizeof *into, into, count * sizeof *into) != TD_OK)
+        memset(into, 0, count * sizeof *into);
+    td_failure_set(&before);
+}
+
+void td_checks_release_edges(const td_graph *graph, const td_adjacency *adjacency, uint64_t first, uint64_t last)
+{
+    const char *weights = adjacency->weights;
+    uint64_t weight = td_weight_bytes(graph->weights);
+    if (graph->checks == NULL || first > last || last >= graph->edges) return;
+    td_mapping_release(graph->mapping, adjacency->targets + first, adjacency->targets + last + 1);
+    if (weights != NULL) td_mapping_release(graph->mapping, weights + first * weight, weights + (last + 1) * weight);
+}
+
+void td_checks_release(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end)
+{
+    if (graph->checks == NULL) return;
+    uint64_t first = adjacency->offsets[begin], last = adjacency->offsets[end];
+    if (first < last) td_checks_release_edges(graph, adjacency, first, last - 1);
 }
 
 td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target)

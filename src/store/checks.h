@@ -27,6 +27,19 @@ td_status td_checks_lists(const td_graph *graph, bool weights, td_pool *pool);
 /* Whether `array`, of targets or weights, is in the mapping, so that a copy of it must be checked. */
 bool td_checks_pending(const td_graph *graph, const void *array);
 
+/* Bytes of its lists that are in the mapping: of targets, of weights. The pattern of a graph has no weights. */
+uint64_t td_checks_pending_targets(const td_graph *graph);
+uint64_t td_checks_pending_weights(const td_graph *graph);
+
+/* Copies numbers first .. first + count - 1 of a list's targets, unchecked, without a page of the mapping. They may be
+ * anything; zeros if they cannot be read. */
+void td_checks_peek(const td_graph *graph, const uint32_t *targets, uint64_t first, uint32_t *into, uint64_t count);
+
+/* Releases the pages of the mapping with lists that have been read there (mapping.h): of vertices begin .. end - 1, or edges
+ * first .. last. */
+void td_checks_release(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end);
+void td_checks_release_edges(const td_graph *graph, const td_adjacency *adjacency, uint64_t first, uint64_t last);
+
 /* Fails because of a target that is no vertex, read in the mapping; or because the file was written to meanwhile. */
 td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target);
 

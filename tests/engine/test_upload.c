@@ -17,12 +17,12 @@
 
 static td_pool *pool;
 
-/* Writes a graph with lists of seven blocks to a file, and gives the file's name and its sections. */
-static const char *write_graph(bool directed, td_packed_info *info)
+/* Writes a graph to a file, and gives the file's name and its sections. */
+static const char *write_uniform(bool directed, uint64_t degree, td_packed_info *info)
 {
     static char path[512];
     snprintf(path, sizeof path, "%s", test_path("upload.tg"));
-    td_gen_spec spec = {.kind = "uniform", .vertices = 4000, .degree = directed ? 30 : 15, .seed = 3};
+    td_gen_spec spec = {.kind = "uniform", .vertices = 4000, .degree = degree, .seed = 3};
     td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = 1, .weight_high = 200};
     td_graph *graph = NULL;
     CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
@@ -30,6 +30,12 @@ static const char *write_graph(bool directed, td_packed_info *info)
     *info = td_packed_plan(graph);
     td_graph_destroy(graph);
     return path;
+}
+
+/* With lists of seven blocks. */
+static const char *write_graph(bool directed, td_packed_info *info)
+{
+    return write_uniform(directed, directed ? 30 : 15, info);
 }
 
 static uint64_t padded(const td_packed_info *info, td_section_kind kind)
@@ -132,6 +138,79 @@ TEST(the_lists_of_a_gpu_are_read_from_the_file_and_not_in_its_mapping)
         td_gpu_ring_limits(0, 0);
         CHECK_EQ(bytes_touched(mapped), 0);
         td_graph_destroy(mapped);
+    }
+}
+
+/* Lists that are read in the mapping make way again: probes of the planner, the input of kcore, the end of a forest. The file
+ * is larger than what is released around a list. */
+TEST(pages_of_a_mapping_leave_when_they_have_been_read)
+{
+    static const char *const programs[] = {NULL, "kcore", "mst"}; /* a plan alone; kcore: up to the first iteration */
+    for (int directed = 0; directed < 2; directed++)
+        for (int p = 0; p < 3; p++) {
+            td_packed_info info;
+            td_graph *mapped = NULL;
+            td_plan *plan = NULL;
+            td_run *run = NULL;
+            CHECK_OK(td_packed_map_unchecked(&mapped, write_uniform(directed, p == 1 ? 400 : 30, &info), pool));
+            td_run_options options = options_for("resident", mapped, "bfs");
+            options.engine = NULL;
+            td_gpu_ring_limits(1, 2 * TD_CHECKS_BLOCK);
+            if (p == 0) CHECK_OK(td_plan_make(&plan, NULL, program_of("bfs"), mapped, &options));
+            if (p == 1) CHECK_OK(td_run_create(&run, program_of("kcore"), mapped, &(td_run_options){.pool = pool}));
+            if (p == 2) (void)digest_of("resident", "mst", mapped);
+            td_gpu_ring_limits(0, 0);
+            if (bytes_touched(mapped) != 0)
+                TEST_FAIL("%s, directed %d: %" PRIu64 " bytes", programs[p] != NULL ? programs[p] : "plan", directed, bytes_touched(mapped));
+            td_plan_destroy(plan);
+            td_run_destroy(run);
+            td_graph_destroy(mapped);
+        }
+}
+
+/* A plan for a mapped graph states of its lists what will be in memory: none of those that go through the ring or that the
+ * program ignores, copies of the others. */
+static void check_stated(const char *program, const char *path, bool rings, bool early)
+{
+    td_graph *mapped = NULL;
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    uint64_t blocks, held = td_memory().now;
+    td_gpu_ring_limits(rings ? 1 : UINT64_MAX, 2 * TD_CHECKS_BLOCK);
+    CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+    td_run_options options = options_for("resident", mapped, program);
+    if (strcmp(program, "pagerank") == 0) options.has_iterations = true, options.iterations = 2;
+    CHECK_OK(td_plan_make(&plan, "resident", program_of(program), mapped, &options));
+    CHECK_OK(td_devices_host_bytes(options.devices, 0, true, &blocks));
+    uint64_t in_memory = (mapped->vertices + UINT64_C(1)) * sizeof(uint64_t) * (mapped->symmetric ? 1 : 2);
+    if (!early) CHECK_EQ(plan->graph_bytes, in_memory);
+    else CHECK_EQ(plan->graph_bytes, td_graph_bytes(mapped));
+    held += plan->options.cache->set_bytes;
+    td_memory_reset_peak();
+    CHECK_OK(td_plan_execute(plan, &run));
+    double stated = (double)(plan->graph_bytes + plan->program_bytes), taken = (double)(td_memory().peak - held);
+    printf("     %s: %.0f of %.0f bytes\n", program, taken, stated);
+    if (taken > 1.03 * stated + (96 << 10) || taken < 0.95 * stated - (200 << 10) - (double)blocks)
+        TEST_FAIL("%s, %s: %.0f bytes are stated, and %.0f were taken", program, rings ? "ring" : "copies", stated, taken);
+    td_gpu_ring_limits(0, 0);
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+    td_graph_destroy(mapped);
+}
+
+TEST(plans_state_of_a_mapped_graph_what_is_in_memory)
+{
+    static const char *const programs[] = {"bfs", "sssp", "pagerank", "labels", "mst", "heat"};
+    for (int directed = 0; directed < 2; directed++) {
+        td_gen_spec spec = {.kind = "uniform", .vertices = 6000, .degree = directed ? 150 : 75, .seed = 3};
+        td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = 1, .weight_high = 200};
+        td_graph *graph = NULL;
+        CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+        CHECK_OK(td_packed_write(graph, test_path("stated.tg"), NULL));
+        td_graph_destroy(graph);
+        for (int p = 0; p < 6; p++)
+            for (int rings = 0; rings < 2; rings++)
+                check_stated(programs[p], test_path("stated.tg"), rings, strcmp(programs[p], "heat") == 0);
     }
 }
 

@@ -65,7 +65,7 @@ static td_status plan_cpu(td_plan *plan)
 {
     TD_CHECK(td_cpu_bytes(plan->program, plan->graph, &plan->options, &plan->program_bytes));
     if (spares_lists(plan)) {
-        td_plan_spares_lists(plan);
+        td_plan_spares_weights(plan);
         td_plan_count(plan, "lists_mapped", 1);
         td_plan_add_why(plan, "; lists stay in the file: their checksums are not verified");
     }
