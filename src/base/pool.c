@@ -196,11 +196,23 @@ static td_status take_chunks(void *context, int worker, int workers)
     return TD_OK;
 }
 
+/* The only chunk of a loop, on the caller: waking the workers would take many times as long as a small chunk. It is a
+ * job all the same, so that loops started inside it run on this worker alone. */
+static td_status do_only_chunk(uint64_t count, td_range_fn work, void *context)
+{
+    TD_CHECK(td_cancel_check());
+    bool outer = inside_job;
+    inside_job = true;
+    td_status status = work(context, 0, count, 0);
+    inside_job = outer;
+    return status;
+}
+
 td_status td_pool_for(td_pool *pool, uint64_t count, uint64_t grain, td_range_fn work, void *context)
 {
     if (count == 0) return TD_OK;
-    if (grain == 0) grain = 1;
-    if (grain > count) grain = count; /* the counter runs past `count` by a grain per worker: no wrapping */
+    if (grain >= count) return do_only_chunk(count, work, context);
+    if (grain == 0) grain = 1; /* the counter runs past `count` by a grain per worker: less than `count`, no wrapping */
     chunked job = {.count = count, .grain = grain, .work = work, .context = context,
                    .lock = PTHREAD_MUTEX_INITIALIZER, .failed_at = UINT64_MAX};
     TD_CHECK(td_pool_run(pool, take_chunks, &job));

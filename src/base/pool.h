@@ -23,7 +23,7 @@ td_status td_pool_run(td_pool *pool, td_worker_fn work, void *context);
 /* Hands out [0, count) in chunks of `grain`, in ascending order, to whichever
  * worker is free. After a failure or a cancel no further chunk is handed out;
  * the failure returned is that of the lowest chunk that failed, whatever the
- * timing. */
+ * timing. A single chunk is processed by the caller, and no worker wakes. */
 typedef td_status (*td_range_fn)(void *context, uint64_t begin, uint64_t end, int worker);
 td_status td_pool_for(td_pool *pool, uint64_t count, uint64_t grain, td_range_fn work, void *context);
 

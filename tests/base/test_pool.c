@@ -2,7 +2,11 @@
 
 #include "base/pool.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
 
 static _Atomic uint64_t touched;
 
@@ -61,6 +65,64 @@ TEST(the_lowest_failure_is_the_one_reported)
         CHECK_STATUS(td_pool_for(pool, 1000, 10, fail_from_300, NULL), TD_FORMAT);
         CHECK_STR(td_last_message(), "bad chunk at 300");
     }
+    td_pool_destroy(pool);
+}
+
+typedef struct only_chunk {
+    td_pool *pool;
+    pthread_t caller;
+    int calls;
+} only_chunk;
+
+static td_status add_call(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    only_chunk *seen = context;
+    CHECK_EQ(begin, 0);
+    CHECK_EQ(end, 64);
+    CHECK_EQ(worker, 0);
+    CHECK(pthread_equal(pthread_self(), seen->caller));
+    CHECK_EQ(td_pool_threads(seen->pool), 1);
+    seen->calls++;
+    return TD_OK;
+}
+
+/* How often threads of the process other than the caller gave up a processor: a worker that was woken sleeps again. */
+static long switches_of_workers(void)
+{
+    struct rusage all, own;
+    CHECK_EQ(getrusage(RUSAGE_SELF, &all), 0);
+    CHECK_EQ(getrusage(RUSAGE_THREAD, &own), 0);
+    return all.ru_nvcsw - own.ru_nvcsw;
+}
+
+TEST(a_loop_of_one_chunk_wakes_no_worker)
+{
+    enum { ROUNDS = 50 };
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 2));
+    only_chunk seen = {.pool = pool, .caller = pthread_self()};
+    struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < 50; i++) nanosleep(&pause, NULL); /* the worker sleeps */
+    long before = switches_of_workers();
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK_OK(td_pool_for(pool, 64, round % 2 == 0 ? 64 : 4096, add_call, &seen));
+        nanosleep(&pause, NULL);
+    }
+    long switches = switches_of_workers() - before;
+    CHECK_EQ(seen.calls, ROUNDS);
+    CHECK_EQ(td_pool_threads(pool), 2); /* the loops have ended */
+    if (switches >= ROUNDS / 5) fprintf(stderr, "workers slept %ld times in %d loops\n", switches, ROUNDS);
+    CHECK(switches < ROUNDS / 5); /* a sanitizer has a thread of its own */
+    td_pool_destroy(pool);
+}
+
+TEST(a_loop_of_one_chunk_reports_its_failure)
+{
+    td_pool *pool = NULL;
+    CHECK_OK(td_pool_create(&pool, 2));
+    CHECK_STATUS(td_pool_for(pool, 400, 400, fail_from_300, NULL), TD_FORMAT);
+    CHECK_STR(td_last_message(), "bad chunk at 0");
+    CHECK_EQ(td_pool_threads(pool), 2);
     td_pool_destroy(pool);
 }
 
