@@ -20,8 +20,10 @@ if ! [ -x "$folder/bin/python" ] || ! "$folder/bin/python" -c '' 2>/dev/null; th
 fi
 missing=()
 for package in "$@"; do
-    name=${package%%[<>=!]*}
-    "$folder/bin/python" -c 'import importlib.metadata, sys; importlib.metadata.version(sys.argv[1])' "$name" \
+    name=${package%%[<>=!]*} version=
+    case $package in *==*) version=${package#*==} ;; esac
+    "$folder/bin/python" -c 'import importlib.metadata, sys
+sys.exit(sys.argv[2] not in ("", importlib.metadata.version(sys.argv[1])))' "$name" "$version" \
         2>/dev/null || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from array import array
 from collections import deque
 from copy import deepcopy
@@ -16,6 +17,7 @@ __all__ = ["Structure", "TandemGraph", "Weights"]
 
 LARGEST = 4294967293  # the largest whole distance
 FINEST = 30           # bits behind the point of reals that are searched as whole numbers
+ROWS = 64             # rows whose attributes are read at a time
 
 
 class Structure:
@@ -254,17 +256,23 @@ class TandemGraph:
         return self._weights[key]
 
     def _read_numbers(self, attribute: str | None) -> np.ndarray:
-        adj = self._nx._adj
         if self._bare():
             return np.ones(self.structure.edges, np.int64)
+        rows = list(self._nx._adj.values())
+        parts = [self._numbers_of(rows[begin:begin + ROWS], attribute) for begin in range(0, len(rows), ROWS)]
+        return np.concatenate([part for part in parts if part.size] or [np.empty(0, np.int64)])
+
+    def _numbers_of(self, rows: list, attribute: str | None) -> np.ndarray:
+        """The numbers of a few rows. NumPy visits them twice, for their type and for their values: so few are cached."""
         if self.structure.multi:
-            found = [data.get(attribute, 1) for row in adj.values() for keys in row.values() for data in keys.values()]
+            found = [data.get(attribute, 1) for row in rows for keys in row.values() for data in keys.values()]
         else:
-            found = [data.get(attribute, 1) for row in adj.values() for data in row.values()]
-        values = np.array(found) if found else np.empty(0, np.int64)
-        if values.dtype.kind not in "iubf":
-            raise NotImplementedError(f"some {attribute!r} of an edge is no number of 64 bits")
-        return values
+            found = [data.get(attribute, 1) for row in rows for data in row.values()]
+        with contextlib.suppress(ValueError, OverflowError):  # lists of unlike lengths; a number beyond all floats
+            values = np.array(found) if found else np.empty(0, np.int64)
+            if values.dtype.kind in "iubf" and values.ndim == 1:
+                return values
+        raise NotImplementedError(f"some {attribute!r} of an edge is no number of 64 bits")
 
     def values(self, attribute: str) -> np.ndarray:
         """The same, where Tandem can search with them."""

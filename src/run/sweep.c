@@ -45,7 +45,9 @@ uint32_t td_sweep_ordered_weight(const td_graph *graph, const void *weights, uin
 
 /* Forests: every step is divided into ranges that depend on the data alone, and ranges are added in order. */
 
-enum { PARTS = 256 }; /* of the vertices, or of the edges */
+enum { PARTS = 256, FEW = 4096 }; /* of the vertices, or of the edges; so few of them are one worker's */
+
+static uint64_t parts_at_a_time(uint64_t items) { return items < FEW ? PARTS : 1; }
 
 typedef struct gathering {
     td_run *run;
@@ -88,9 +90,10 @@ static td_status place_edges(void *context, uint64_t begin, uint64_t end, int wo
 td_status td_sweep_collect(td_run *run, td_sweep_edge_fn edge, const void *context, td_pool *pool)
 {
     gathering self = {.run = run, .edge = edge, .context = context, .places = {run->edge_count}};
-    TD_CHECK(td_pool_for(pool, PARTS, 1, count_edges, &self));
+    uint64_t grain = parts_at_a_time(run->graph->vertices);
+    TD_CHECK(td_pool_for(pool, PARTS, grain, count_edges, &self));
     for (int part = 0; part < PARTS; part++) self.places[part + 1] += self.places[part];
-    TD_CHECK(td_pool_for(pool, PARTS, 1, place_edges, &self));
+    TD_CHECK(td_pool_for(pool, PARTS, grain, place_edges, &self));
     run->edge_count = self.places[PARTS];
     return TD_OK;
 }
@@ -136,7 +139,7 @@ td_status td_sweep_end_forest(td_run *run, td_pool *pool)
     gathering self = {.run = run, .copies = td_checks_pending(run->graph, run->graph->out.targets)};
     TD_CHECK(td_sweep_sort_edges(run, pool));
     if (self.copies) TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
-    TD_CHECK(td_pool_for(pool, PARTS, 1, end_edges, &self));
+    TD_CHECK(td_pool_for(pool, PARTS, parts_at_a_time(run->edge_count), end_edges, &self));
     run->total_weight = 0;
     for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];
     return TD_OK;

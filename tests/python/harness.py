@@ -7,6 +7,7 @@ was skipped.
 import contextlib
 import importlib.util
 import sys
+import threading
 import time
 import traceback
 import unittest
@@ -32,6 +33,19 @@ def raises(kind, words=""):
         assert words in str(found), f"{found!r} does not say {words!r}"
         return
     raise AssertionError(f"nothing was raised; {kind} was expected")
+
+
+def wakes(work):
+    """How often other threads than this one went to sleep again in five calls."""
+    def slept():
+        time.sleep(0.05)
+        texts = [(task / "status").read_text() for task in Path("/proc/self/task").iterdir()
+                 if int(task.name) != threading.get_native_id()]
+        return sum(int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0]) for text in texts)
+    before = slept()
+    for _ in range(5):
+        work()
+    return slept() - before
 
 
 def tests_of(path):

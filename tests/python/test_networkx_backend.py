@@ -178,6 +178,37 @@ def test_weights_of_both_kinds_give_floats_of_the_same_value():
     assert type(nx.dijkstra_path_length(whole, 0, 2, backend="tandem")) is int
 
 
+def test_the_suite_runs_with_the_networkx_that_is_wanted():
+    import nx_suite
+    for version, rule, right in (("3.4.2", "3.4", True), ("3.4", "3.4", True), ("3.6.1", "3.4", False), ("3.40", "3.4", False),
+                                 ("3.6.1", "3.6+", True), ("3.10rc0.dev0", "3.6+", True), ("4.0", "3.6+", True),
+                                 ("3.5", "3.6+", False), ("3.4.2", "3.6+", False)):
+        assert nx_suite.wanted(version, rule) == right, (version, rule)
+    assert nx_suite.main("/dev/null", "1.0") == 1
+
+
+def test_weights_read_in_pieces_have_the_type_of_all():
+    """Rows are read a few at a time; the last of them may have other numbers than the first, or none at all."""
+    for ends in ([1, 2, 3], [1, 2.5, 3], [0.5, 2, 3], [True, 2, 3], [True, False, True], [2**53 + 1, 0.5, 1], [2**60, 1, 2**63],
+                 [np.float32(0.1), 1, 2], [np.uint8(3), 300, 1]):
+        for kind in (nx.DiGraph, nx.MultiDiGraph):
+            graph = kind()
+            graph.add_nodes_from(range(500))  # most pieces are empty
+            for place, weight in zip((0, 200, 400), ends):
+                graph.add_edge(place, place + 1, weight=weight)
+            found, expected = tandem_networkx.backend.TandemGraph(graph).numbers("weight"), np.array(ends)
+            assert found.dtype == expected.dtype and np.array_equal(found, expected), (ends, found)
+            for wrong in ("2", None, [3], (3, 4), 1j, 10**400):
+                graph.add_edge(450, 451, weight=wrong)
+                with raises(NotImplementedError, "no number of 64 bits"):
+                    tandem_networkx.backend.TandemGraph(graph).numbers("weight")
+                if graph.is_multigraph():
+                    graph.remove_edge(450, 451)
+    bare = nx.MultiGraph()
+    bare.add_nodes_from(range(3))
+    assert tandem_networkx.backend.TandemGraph(bare).numbers("weight").dtype == np.int64
+
+
 def test_weights_beyond_floats_are_left_to_networkx():
     graph = graph_of(nx.Graph, 8, lambda w: w * 1e300)
     converted = tandem_networkx.backend.backend.convert_from_nx(graph)

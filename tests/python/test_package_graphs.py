@@ -2,13 +2,10 @@
 
 import gc
 import tempfile
-import threading
-import time
-from pathlib import Path
 
 import numpy as np
 import tandem
-from harness import need, raises
+from harness import need, raises, wakes
 from reference import distances, drawn, rows
 
 VERTICES = 60
@@ -349,18 +346,6 @@ def test_reversed_graphs_share_the_memory():
 def test_small_graphs_are_built_without_waking_workers():
     session = tandem.Session(threads=3)
     rng = np.random.default_rng(1)
-
-    def wakes(build):
-        """How often other threads than this one went to sleep again."""
-        def slept():
-            time.sleep(0.05)
-            texts = [(task / "status").read_text() for task in Path("/proc/self/task").iterdir()
-                     if int(task.name) != threading.get_native_id()]
-            return sum(int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0]) for text in texts)
-        before = slept()
-        for _ in range(5):
-            build()
-        return slept() - before
     few, many = rng.integers(0, 500, 1500), rng.integers(0, 50_000, 150_000)
     assert wakes(lambda: tandem.Graph.from_edges(few, few[::-1], session=session)) == 0
     assert wakes(lambda: tandem.Graph.from_csr([0, 2, 3, 3], [1, 2, 2], [3, 4, 5], session=session)) == 0

@@ -13,7 +13,7 @@ import time
 import numpy as np
 import reference
 import tandem
-from harness import Skip, need, raises
+from harness import Skip, need, raises, wakes
 from reference import drawn, rows
 
 VERTICES = 60
@@ -620,6 +620,18 @@ def test_calls_on_a_small_graph_read_no_file():
             graph.bfs(0)
         least = min(least, reads() - before)
     assert least < 10, least
+
+
+def test_runs_of_a_small_graph_wake_no_worker():
+    """Neither the run nor the checks after it: waking one takes ten times as long as either."""
+    source, target, weight = drawn(1)
+    session = tandem.Session(threads=3)
+    graph = tandem.Graph.from_edges(source, target, weight, vertices=VERTICES, session=session)
+    for name, program in tandem.programs.items():
+        options = {"source": 0} if program.needs_source else {}
+        woken = wakes(lambda: graph.run(name, engine="cpu", **options))
+        assert woken == 0, (name, woken)
+    assert wakes(lambda: large(session)) > 0
 
 
 def test_calls_on_a_small_graph_are_quick():
