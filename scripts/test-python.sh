@@ -36,7 +36,10 @@ wheel=$(echo "$work"/wheel/*.whl)
 echo "     $(basename "$wheel"): $(($(stat -c %s "$wheel") / 1000000)) MB"
 check 'the wheel is for all Pythons' test "${wheel#*-py3-none-}" != "$wheel"
 limit=30
-case ${TANDEM_WHEEL_CUDA:-OFF} in ON | 1 | YES | TRUE) limit=120 ;; esac # kernels for all GPUs: many minutes of nvcc
+case ${TANDEM_WHEEL_CUDA:-OFF} in
+ON | 1 | YES | TRUE) limit=120 ;; # kernels for all GPUs: many minutes of nvcc
+*) export TANDEM_TEST_DEVICE=${TANDEM_TEST_DEVICE:-emu} ;;
+esac
 check "the wheel is below $limit MB" test "$(stat -c %s "$wheel")" -lt "${limit}000000"
 check 'auditwheel makes it a manylinux wheel' env PATH="$(dirname "$python"):$PATH" "$python" -m auditwheel repair \
     -w "$work/repaired" "$wheel"

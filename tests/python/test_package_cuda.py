@@ -17,18 +17,24 @@ from harness import Skip, raises
 DEVICE = os.environ.get("TANDEM_TEST_DEVICE", "cuda:0")
 CUDA = DEVICE.startswith("cuda")
 SEVERAL = f"{DEVICE}/2" if CUDA else f"{DEVICE}:2"  # slices of the one GPU
-COUNT, EDGES = (1 << 16, 1 << 20) if CUDA else (1 << 9, 1 << 12)
-LEVELS = 1 << (23 if CUDA else 16)  # of a path, whose search lasts many seconds
+COUNT, EDGES = (1 << 14, 1 << 18) if CUDA else (1 << 9, 1 << 14)
+LEVELS = 1 << (23 if CUDA else 18)  # of a path, whose search lasts many seconds
 
 #: How each engine runs so that it needs its GPU, on a graph of a few pages.
 WAYS = {
     "resident": {"devices": DEVICE},
     "stream": {"devices": DEVICE, "gpu_edges": 0.25},
-    "coop": {"devices": DEVICE, "gpu_edges": 0.25, "settings": {"coop.invoke": "always"}},
+    "coop": {"devices": DEVICE, "gpu_edges": 0.25},
     "multi": {"devices": SEVERAL},
-    "hybrid": {"devices": DEVICE, "settings": {"hybrid.use": "gpu", "hybrid.page": "64K"}},
+    "hybrid": {"devices": DEVICE},
     "paths": {"devices": DEVICE},
 }
+#: Engines that divide the work themselves use the GPU for sure with these, but for programs that they leave to the CPU.
+FORCED = {"coop": {"coop.invoke": "always"}, "hybrid": {"hybrid.use": "gpu", "hybrid.page": "64K"}}
+BY_CPU = {(engine, name) for engine in FORCED for name in ("wcc", "mst", "kcore")} | {("hybrid", "labels")}
+#: Sweeps in any order, and numbers of rounds, which paths does not have.
+REFUSED = {("paths", name) for name in ("wcc", "mst", "nn", "heat")}
+SLOW = {("paths", "circuit")}  # converges after a minute on an emulated GPU; test_paths_gpu runs it
 
 
 def drawn(weights=True):
@@ -52,16 +58,30 @@ def used(result):
     return {row["device"] for row in result.devices if row["device"].startswith(DEVICE[:3]) and row["launches"]}
 
 
-def same(found, expected, case):
+def same(found, expected, case, relative=1e-4):
     if expected.dtype.kind == "f":
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-9, err_msg=str(case))
+        least = relative * 1e-2 * np.abs(expected[np.isfinite(expected)]).max()  # sums of both signs
+        np.testing.assert_allclose(found, expected, relative, least, err_msg=str(case))
     else:
         assert np.array_equal(found, expected), case
 
 
-def options_of(name):
+def options_of(name, engine):
     program = tandem.programs[name]
-    return ({"source": 0} if program.needs_source else {}) | ({"iterations": 10} if program.measured else {})
+    ends = {} if not program.measured else {"tolerance": 1e-7} if engine == "paths" else {"iterations": 10}
+    return ({"source": 0} if program.needs_source else {}) | ends
+
+
+def run(graph, name, engine):
+    """A run, and whether it must have used the GPU; None where an engine has no way to run a program."""
+    options = options_of(name, engine) | WAYS[engine]
+    if (engine, name) in REFUSED:
+        with raises(tandem.Usage, name):
+            graph.run(name, engine=engine, **options)
+        return None, False
+    if engine not in FORCED or (engine, name) in BY_CPU:
+        return graph.run(name, engine=engine, **options), (engine, name) not in BY_CPU
+    return graph.run(name, engine=engine, settings=FORCED[engine], **options), True
 
 
 def test_every_engine_with_a_gpu_is_tried():
@@ -71,15 +91,16 @@ def test_every_engine_with_a_gpu_is_tried():
 def test_engines_on_a_gpu_agree_with_the_cpu():
     graph = opened()
     for name in tandem.programs:
-        given = options_of(name)
-        expected = graph.run(name, engine="cpu", **given)
-        for engine, way in WAYS.items():
-            result = graph.run(name, engine=engine, **given, **way)
+        for engine in WAYS:
+            result, needed = run(graph, name, engine) if (engine, name) not in SLOW else (None, False)
+            if result is None:
+                continue
+            expected = graph.run(name, engine="cpu", **options_of(name, engine))
             case = name, engine, result.engine, result.devices
-            assert result.engine == engine and used(result), case
-            same(result.values, expected.values, case)
+            assert (result.engine == engine and used(result)) or not needed, case
             assert engine != "multi" or len(used(result)) == 2, case
-        assert result.verify()
+            same(result.values, expected.values, case, 1e-3 if engine == "paths" else 1e-4)
+            assert result.verify(), case
 
 
 def test_batches_on_a_gpu_give_the_values_of_single_runs():
@@ -90,7 +111,7 @@ def test_batches_on_a_gpu_give_the_values_of_single_runs():
         rows = [graph.run(name, source=source, engine="cpu").values for source in few]
         for engine, way in WAYS.items():
             ends = few if engine == "resident" else few[:4]
-            batch = graph.run(name, sources=ends, engine=engine, **way)
+            batch = graph.run(name, sources=ends, engine=engine, settings=FORCED.get(engine), **way)
             case = name, engine, batch.facts
             assert batch.plan.engine == engine, case
             for source, found, row in zip(ends, batch, rows):
@@ -120,13 +141,13 @@ def test_two_sessions_in_threads_run_at_once_and_are_cancelled_alone():
             ends.append("by itself")
         except tandem.Cancelled:
             ends.append("cancelled")
-    thread = threading.Thread(target=search)
+    thread, before = threading.Thread(target=search), long.memory_held[0]
     thread.start()
-    while thread.is_alive() and not long.memory_held[0]:
+    while thread.is_alive() and long.memory_held[0] < before + LEVELS:  # the run has its values
         time.sleep(0.01)
-    for _ in range(3):
-        same(short.bfs(0, engine="resident", devices=DEVICE).values, expected, "bfs")
-        same(short.pagerank(iterations=10, engine="stream", devices=DEVICE, gpu_edges=0.25).values, ranks, "pagerank")
+    time.sleep(0.5)
+    same(short.bfs(0, engine="resident", devices=DEVICE).values, expected, "bfs")
+    same(short.pagerank(iterations=10, engine="stream", devices=DEVICE, gpu_edges=0.25).values, ranks, "pagerank")
     assert ends == [], "the long search ended before the short runs of the other session"
     long.cancel()
     thread.join()
@@ -149,17 +170,17 @@ import sys, threading, time
 import numpy as np, tandem
 sys.path.insert(0, sys.argv[1])
 from test_package_cuda import DEVICE, WAYS, path
-small = tandem.Graph.from_edges([0, 1], [1, 2])
-way = WAYS[sys.argv[2]]
-small.bfs(0, engine=sys.argv[2], **way)
+engine, way = sys.argv[2], WAYS[sys.argv[2]]
+small, devices = tandem.Graph.from_edges([0, 1], [1, 2]), way["devices"]
+small.bfs(0, engine=engine, devices=devices)
 line = path()
 threading.Timer(1.0, print, ("running",), {"flush": True}).start()
 try:
-    line.bfs(0, engine=sys.argv[2], **way)
+    line.bfs(0, engine=engine, **way)
     print("ended by itself", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
-print(small.bfs(0, engine=sys.argv[2], **way).values.tolist(), flush=True)
+print(small.bfs(0, engine=engine, devices=devices).values.tolist(), flush=True)
 """
 
 

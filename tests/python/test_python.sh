@@ -24,5 +24,7 @@ else
     echo "the wheel cannot be built here ($(tail -1 "$build/python-env/install.log")): the package is used in place"
     export PYTHONPATH=$here/python TANDEM_LIBRARY=$library
 fi
+# A build without CUDA has emulated GPUs.
+grep -q '^CMAKE_CUDA_COMPILER:' "$build/CMakeCache.txt" || export TANDEM_TEST_DEVICE=${TANDEM_TEST_DEVICE:-emu}
 cd "$here/tests/python" && exec "$python" -B harness.py test_package_library.py test_package_graphs.py \
     test_package_runs.py test_package_cuda.py test_networkx_backend.py test_guide.py
