@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _html
 from ._arguments import NumberFile, count, parse_size, setting, share, text
-from ._arrays import given, laid_out, numbers, taken, view, whole
+from ._arrays import given, is_array, laid_out, numbers, taken, view, whole
 from ._batch import Batch
 from ._library import (ITERATION_FN, RELEASE, Array, Csr, EdgeArrays, Error, GraphOptions, GraphParts, Held, Request, check,
                        Device, NoMemory, NotFound, lib)
@@ -184,6 +184,9 @@ class Graph(Programs):
         graph.copies = tuple(
             f"{what}: not contiguous, or not aligned" for what, array, *_ in stated if laid_out(handed[what], array)
         ) + tuple(
+            f"{what}: {type(handed[what]).__name__} to array" for what, array, borrowed, _ in stated
+            if array is not None and borrowed and len(array) and not is_array(handed[what])
+        ) + tuple(
             f"{what}: {array.dtype} to {stored}" if array.dtype.itemsize != np.dtype(stored).itemsize
             or (array.dtype.kind == "f") != (np.dtype(stored).kind == "f") else f"{what}: put in order"
             for what, array, borrowed, stored in stated if array is not None and not borrowed)
@@ -269,7 +272,7 @@ class Graph(Programs):
         count = len(entries)
         source = np.fromiter((place[e[0]] for e in entries), np.uint32, count)
         target = np.fromiter((place[e[1]] for e in entries), np.uint32, count)
-        weights = np.array([e[-1] for e in entries]) if weight is not None and count else None
+        weights = [e[-1] for e in entries] if weight is not None and count else None
         made = cls.from_edges(source, target, weights, vertices=len(nodes) or None, directed=graph.is_directed(),
                               session=session)
         if nodes != list(range(len(nodes))):

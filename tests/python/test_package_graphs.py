@@ -343,6 +343,34 @@ def test_reversed_graphs_share_the_memory():
     assert levels(turned) == distances(rows(VERTICES, target, source), 0)
 
 
+def test_weights_in_lists_are_read_as_an_array_would_be_or_refused():
+    makes = (lambda weights: tandem.Graph.from_edges([0, 0, 1], [1, 2, 2], weights),
+             lambda weights: tandem.Graph.from_csr(np.array([0, 2, 3, 3], np.uint64), np.array([1, 2, 2], np.uint32), weights))
+    for make in makes:
+        for weights, stored in (([27, 95, 10], "uint8"), ((1, 2, 300), "uint16"), ([1.5, 2, 3], "float32"), (range(3), "uint8"),
+                                ([True, False, True], "uint8"), ([-1, 2, 3], "float32"), ([np.float32(0.5)] * 3, "float32"),
+                                ([2**32 - 1, 0, 1], "uint32")):
+            found, expected = make(weights), make(np.array(weights))
+            assert found.weight_type == expected.weight_type == stored, weights
+            assert found.weights.tolist() == expected.weights.tolist() == list(weights)
+            assert len(found.copies) >= len(expected.copies)
+        assert make(iter([3, 1, 2])).weights.tolist() == [3, 1, 2]
+        for weights, kind, words in (([1, 2, None], TypeError, "weights[2] is None"), (["1", 2, 3], TypeError, "weights[0] is '1'"),
+                                     ([1, [2, 3], 4], TypeError, "weights[1] is [2, 3]"), ([1, 2**64, 2], tandem.Limit, "weights[1]"),
+                                     ([2**63, 1, 2], tandem.Limit, "weights[0] is 9223372036854775808"), ([1j, 1, 1], TypeError, "complex"),
+                                     ([2**32, 1, 2], tandem.Limit, "weights[0]"), ({0: 1}, TypeError, "weights is a dict"),
+                                     ({1, 2, 3}, TypeError, "in the order of the edges"), ("abc", TypeError, "weights is a str"),
+                                     (5, TypeError, "weights is a int"), ([1, 2], ValueError, "shape (2,)"),
+                                     ([[1], [2], [3]], ValueError, "shape (3, 1)"), ([float("nan"), 1, 2], tandem.Invalid, "nan")):
+            with raises(kind, words):
+                make(weights)
+    assert makes[1]([np.float32(0.5)] * 3).copies == ("weights: list to array",)
+    nx = need("networkx")
+    graph = nx.Graph([(0, 1, {"km": 3}), (1, 2, {"km": "far"})])
+    with raises(TypeError, "weights[1] is 'far'"):
+        tandem.Graph.from_networkx(graph, "km")
+
+
 def test_small_graphs_are_built_without_waking_workers():
     session = tandem.Session(threads=3)
     rng = np.random.default_rng(1)
