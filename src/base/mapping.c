@@ -172,6 +172,15 @@ void td_mapping_release(const td_mapping *mapping, const void *begin, const void
     madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
+void td_mapping_read(const td_mapping *mapping, const void *from, void *into, uint64_t bytes)
+{
+    if (td_mapping_holds(mapping, from) && mapping->files == 1) {
+        off_t at = (off_t)((uintptr_t)from - (uintptr_t)mapping->base);
+        if (pread(mapping->file[0].descriptor, into, bytes, at) == (ssize_t)bytes) return;
+    }
+    memcpy(into, from, bytes);
+}
+
 static td_status fail_torn(const char *path, fault found)
 {
     if (found == WRITTEN)

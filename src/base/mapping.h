@@ -46,6 +46,10 @@ void td_mapping_let_go(const td_mapping *mapping, const void *begin, const void 
 /* The same whatever the budget, and the pages around, which the kernel has mapped along with them. */
 void td_mapping_release(const td_mapping *mapping, const void *begin, const void *end);
 
+/* Copies bytes at an address that may be in the mapping. A mapping of one file is read from the file: a fault would map
+ * all that the page cache has around the page, a large folio of 2 MiB. NULL is fine for the mapping. */
+void td_mapping_read(const td_mapping *mapping, const void *from, void *into, uint64_t bytes);
+
 /* Whether the address is in the mapping. NULL is fine for it. */
 bool td_mapping_holds(const td_mapping *mapping, const void *address);
 

@@ -3,6 +3,7 @@
  * depth grows like the root. */
 #include "planner/probe.h"
 
+#include "base/mapping.h"
 #include "base/random.h"
 #include "store/checks.h"
 
@@ -32,16 +33,24 @@ static bool visit(probe *self, uint32_t vertex)
     return true;
 }
 
+/* A list's edges; none if the file says what cannot be. */
+static uint64_t list_of(const td_graph *graph, uint32_t vertex, uint64_t *begin)
+{
+    uint64_t ends[2];
+    td_mapping_read(graph->mapping, graph->out.offsets + vertex, ends, sizeof ends);
+    *begin = ends[0];
+    return ends[0] > ends[1] || ends[1] > graph->edges ? 0 : ends[1] - ends[0];
+}
+
 /* The first edges of a list; a long one says enough by then. */
 static void expand(probe *self, uint32_t vertex)
 {
     const td_graph *graph = self->graph;
-    uint64_t begin = graph->out.offsets[vertex], end = graph->out.offsets[vertex + 1];
-    if (begin > end || end > graph->edges) return;
-    if (end - begin > MOST_LIST) end = begin + MOST_LIST;
+    uint64_t begin, count = list_of(graph, vertex, &begin);
+    if (count > MOST_LIST) count = MOST_LIST;
     uint32_t targets[MOST_LIST];
-    td_checks_peek(graph, graph->out.targets, begin, targets, end - begin);
-    for (uint64_t e = 0; e < end - begin && self->count < MOST_VISITED; e++)
+    td_checks_peek(graph, graph->out.targets, begin, targets, count);
+    for (uint64_t e = 0; e < count && self->count < MOST_VISITED; e++)
         if (targets[e] < graph->vertices) (void)visit(self, targets[e]);
 }
 
@@ -77,7 +86,8 @@ static uint32_t start_of(const td_graph *graph, uint32_t probe_number)
     uint32_t first = (uint32_t)td_random_below(td_random_at(3, probe_number), graph->vertices);
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t vertex = (uint32_t)(((uint64_t)first + i) % graph->vertices);
-        if (graph->out.offsets[vertex] < graph->out.offsets[vertex + 1]) return vertex;
+        uint64_t begin;
+        if (list_of(graph, vertex, &begin) > 0) return vertex;
     }
     return first;
 }

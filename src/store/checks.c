@@ -139,7 +139,7 @@ void td_checks_peek(const td_graph *graph, const uint32_t *targets, uint64_t fir
     td_failure before;
     td_section_kind kind = kind_of(graph->checks, targets);
     if (kind == TD_SECTIONS) {
-        memcpy(into, targets + first, count * sizeof *into);
+        td_mapping_read(graph->mapping, targets + first, into, count * sizeof *into);
         return;
     }
     td_failure_keep(&before);

@@ -41,6 +41,10 @@ equal "$out" "$("$TANDEM" run wcc groups.tg --top 1 --quiet)" 'groups counted in
 # A check of a mapped file releases what it has read.
 keeps 48M info groups.tg --check --threads 2 # of 67 MiB, half of which are offsets that estimates scan
 
+# The first run on a new file probes it. What it looks at must not bring large folios of the page cache along.
+"$TANDEM" gen smallworld --vertices 200000 --degree 8 --seed 3 -o new.tg --quiet
+keeps 9M run bfs -s 1 new.tg --threads 1
+
 # What works with some memory works with more, also where the process takes a large part of it.
 "$TANDEM" gen uniform --scale 16 --degree 22 -o small.tg --quiet
 works=
