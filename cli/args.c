@@ -302,7 +302,7 @@ static size_t first_seen(const parser *p, const char *names, const char **out)
     return 0;
 }
 
-/* "--seed means nothing without --weights or --order" */
+/* "--seed has no effect without --weights or --order" */
 static td_status alone(const td_arg_option *option)
 {
     char names[128] = "";
@@ -313,7 +313,7 @@ static td_status alone(const td_arg_option *option)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s--%.*s", joint, (int)length, name);
         name += length + strspn(name + length, " ");
     }
-    return td_fail(TD_USAGE, "--%s means nothing without %s", option->name, names);
+    return td_fail(TD_USAGE, "--%s has no effect without %s", option->name, names);
 }
 
 static td_status check_company(const parser *p)

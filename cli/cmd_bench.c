@@ -19,7 +19,7 @@ static const td_arg_option options[] = {
     OPTION("programs", TEXT, programs, "LIST", "answer: the programs, separated by commas (default: bfs, sssp, wcc, "
            "pagerank, mst and kcore)"),
     OPTION("shard", TEXT, shard, "I/N", "answer: measure part I of N, from 1 on"),
-    OPTION("resume", TEXT, resume, "FILE", "answer: append results to FILE, and take what it has as measured"),
+    OPTION("resume", TEXT, resume, "FILE", "answer: append results to FILE, and measure none that it has already"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)"),
     {0},

@@ -42,8 +42,8 @@ static const td_arg_option options[] = {
            .letter = 'o'),
     OPTION("size", TEXT, size, "SIZE", "small: 12 tiny graphs; normal (default): 105 of a size that suits the devices; "
            "none: only the graphs and the log given"),
-    OPTION("seconds", REAL, seconds, "N", "begin no graph after so many seconds; families take turns, so that every one has "
-           "been seen (default: all graphs)", .most = 1e6, .needs = "devices"),
+    OPTION("seconds", REAL, seconds, "N", "begin no new graph after N seconds; families take turns, so that there are samples "
+           "of each (default: all graphs)", .most = 1e6, .needs = "devices"),
     OPTION("log", TEXT, log, "FILE", "also train on a log that runs with multi.log=FILE made"),
     OPTION("samples", TEXT, keep, "FILE", "store the samples of the training"),
     {0},

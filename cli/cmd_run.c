@@ -191,7 +191,7 @@ static void show_plan(void *context)
     if (self->plan_shown) return;
     self->plan_shown = true;
     if (!td_plan_uses_gpu(self->plan) && (self->request.gpu_memory > 0 || self->request.gpu_edges > 0))
-        td_warn("--gpu-memory and --gpu-edges change nothing: the %s engine uses no GPU (%s)",
+        td_warn("--gpu-memory and --gpu-edges have no effect: the %s engine uses no GPU (%s)",
                 td_plan_engine(self->plan), td_plan_why(self->plan));
     td_show_plan(self->plan);
 }
@@ -512,7 +512,7 @@ static td_status run_batch_steps(job *self)
     return TD_OK;
 }
 
-/* A layout for the runs to come, where the setting or the history asks for one. The run has its result: what goes wrong
+/* Prepares a layout for later runs, if the setting or earlier runs call for one. The run has its result: what goes wrong
  * here is a warning. */
 static void prepare_later(job *self)
 {

@@ -30,7 +30,7 @@ const td_arg_option td_common_options[] = {
     OPTION("threads", COUNT, threads, "N", "worker threads (default: all available)", .least = 1, .most = 1024),
     OPTION("memory", MEMORY, memory_given, "SIZE",
            "limit on memory: 4G, 512M, or a share such as 25%: of the file for `run` on a .tg, else of the machine's "
-           "memory (default: nine tenths of the free memory); limits from 9M on are kept, smaller ones may be passed"),
+           "memory (default: nine tenths of the free memory); limits of 9M and more are obeyed, smaller ones may be exceeded"),
     OPTION("json", TARGET, json, "[FILE]", "the report as JSON, to FILE or to standard output"),
     OPTION("quiet", FLAG, quiet, NULL, "print only warnings and errors", .letter = 'q', .excludes = "verbose"),
     OPTION("verbose", FLAG, verbose, NULL, "print more", .letter = 'v'),

@@ -38,7 +38,7 @@ static td_status output_of(const td_batch_job *job, const char *source, char *pa
     return TD_OK;
 }
 
-/* Refuses names that cannot be files' before anything runs. */
+/* Refuses names of sources that cannot be part of a file's name, before anything runs. */
 static td_status check_outputs(const td_batch_job *job)
 {
     char path[4096], source[1100];

@@ -339,7 +339,7 @@ td_status td_streams_synchronize(td_stream *const *streams, int count)
 static td_status check_kinds(const td_device *from, const td_device *to)
 {
     if (from->ops == to->ops) return TD_OK;
-    return td_fail(TD_UNSUPPORTED, "%s and %s are of different kinds: what one gives the other goes through host memory "
+    return td_fail(TD_UNSUPPORTED, "%s and %s are of different kinds: copies between them go through host memory "
                    "(td_stream_copy)", from->name, to->name);
 }
 

@@ -109,7 +109,7 @@ td_status td_lists_open(td_sidecar **out, const td_graph *graph, const td_lists_
     TD_TRY(td_sidecar_open(&file, &id));
     write_key(key, graph, form);
     if (strcmp(td_sidecar_key(file), key) != 0)
-        TD_TRY(td_fail(TD_NOT_FOUND, "%s was prepared otherwise (%s)", td_sidecar_file(file), td_sidecar_key(file)));
+        TD_TRY(td_fail(TD_NOT_FOUND, "%s was prepared with other settings (%s)", td_sidecar_file(file), td_sidecar_key(file)));
     TD_TRY(td_sidecar_read(file, "meta", &counts, sizeof counts, NULL));
     TD_TRY(check_meta(&counts, graph, form, td_sidecar_file(file)));
     *words = counts.words;

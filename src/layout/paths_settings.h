@@ -21,13 +21,13 @@ typedef enum td_path_setting {
 } td_path_setting;
 
 #define TD_PATH_SETTING_ROWS                                                                                            \
-    {"depth", TD_SETTING_WHOLE, TD_PATH_DEPTH, 1, 1 << 20, NULL, "edges from its root that the search for paths goes"},  \
+    {"depth", TD_SETTING_WHOLE, TD_PATH_DEPTH, 1, 1 << 20, NULL, "maximum edges between a root and the end of a path"},  \
     {"merge", TD_SETTING_CHOICE, TD_PATHS_MERGE_ON, 0, 0, "on|off|free", "joins paths head to tail: where at most one "  \
      "path passes through a vertex, never, or wherever ends meet"},                                                      \
     {"acyclic", TD_SETTING_CHOICE, 0, 0, 0, "off|on", "cuts paths so that dependencies have only the graph's own cycles"}, \
     {"partition", TD_SETTING_CHOICE, 1, 0, 0, "off|on", "hot paths, and paths of one component, share partitions"},     \
     {"pack", TD_SETTING_CHOICE, 1, 0, 0, "off|on", "gives the threads of a warp equally many edges, not paths"},        \
-    {"hot", TD_SETTING_NUMBER, TD_PATH_HOT, 0, 1e12, NULL, "times the graph's mean degree from which a path is hot"},   \
+    {"hot", TD_SETTING_NUMBER, TD_PATH_HOT, 0, 1e12, NULL, "mean degree from which a path is hot, in multiples of the graph's"},   \
     {"longest", TD_SETTING_WHOLE, 0, 0, 1e15, NULL, "most edges of a joined path; 0: no limit"},                        \
     {"partition_edges", TD_SETTING_WHOLE, TD_PATH_PARTITION_EDGES, 1, (1 << 30) - 1, NULL, "edges of a partition, which a warp takes"}
 

@@ -100,7 +100,7 @@ static td_status open_one(td_sidecar **out, const td_graph *graph, bool both, bo
     TD_TRY(td_sidecar_open(&file, &id));
     write_key(key, graph, weighted);
     if (strcmp(td_sidecar_key(file), key) != 0)
-        TD_TRY(td_fail(TD_NOT_FOUND, "%s was prepared otherwise (%s)", td_sidecar_file(file), td_sidecar_key(file)));
+        TD_TRY(td_fail(TD_NOT_FOUND, "%s was prepared with other settings (%s)", td_sidecar_file(file), td_sidecar_key(file)));
     TD_TRY(check_meta(file, graph, both, weighted));
     *out = file;
     file = NULL;

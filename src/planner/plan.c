@@ -108,7 +108,7 @@ static td_status check_use(const td_engine *engine, const td_program *program, c
         if (engine->uses(td_programs[i], key + length + 1))
             snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_programs[i]->info->name);
     }
-    return td_see(engine->name, td_fail(TD_USAGE, "the setting '%s' changes nothing about %s; it is for %s", key,
+    return td_see(engine->name, td_fail(TD_USAGE, "the setting '%s' has no effect on %s; it is for %s", key,
                                         program->info->name, names));
 }
 
@@ -119,7 +119,7 @@ static td_status check_applies(const td_engine *engine, const td_settings *setti
     size_t length = strlen(engine->name);
     if (strncmp(key, engine->name, length) != 0 || key[length] != '.') return TD_OK;
     if (engine->applies == NULL || engine->applies(settings, key + length + 1)) return TD_OK;
-    return td_see(engine->name, td_fail(TD_USAGE, "%s=%s changes nothing beside the other settings; it is for %s", key,
+    return td_see(engine->name, td_fail(TD_USAGE, "%s=%s has no effect beside the other settings; it is for %s", key,
                                         settings->values[i], engine->when(key + length + 1)));
 }
 
@@ -133,7 +133,7 @@ td_status td_plan_check_edges(const td_engine *engine, double gpu_edges)
         if (td_engines[i]->limits_edges)
             snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", td_engines[i]->name);
     }
-    return td_fail(TD_USAGE, "{gpu_edges} changes nothing about the %s engine; it is for %s ({gpu_memory} limits the "
+    return td_fail(TD_USAGE, "{gpu_edges} has no effect on the %s engine; it is for %s ({gpu_memory} limits the "
                    "memory of every GPU)", engine->name, names);
 }
 

@@ -219,7 +219,7 @@ static td_status check_mode(const td_program *program, const td_run_options *opt
     if (options->mode != TD_MODE_ASYNC || td_program_has_async(program)) return TD_OK;
     if (!info->order_free)
         return td_fail(TD_USAGE, "%s depends on the order of updates and runs synchronously only", info->name);
-    return td_fail(TD_USAGE, "{async} changes nothing about %s, which %s; leave it out", info->name,
+    return td_fail(TD_USAGE, "{async} has no effect on %s, which %s; leave it out", info->name,
                    levels ? "peels level by level" : "sweeps over all edges");
 }
 

@@ -155,7 +155,7 @@ TEST(wrong_values_are_told_with_what_is_allowed)
 TEST(options_that_do_not_go_together_are_refused)
 {
     REFUSED("--loud and --soft exclude each other", "a", "--soft", "--loud");
-    REFUSED("--seed means nothing without --share", "a", "--seed", "3");
+    REFUSED("--seed has no effect without --share", "a", "--seed", "3");
     REFUSED("--threads is given twice", "a", "--threads", "3", "--threads=3");
 }
 

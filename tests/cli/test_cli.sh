@@ -25,7 +25,7 @@ equal $status 2 'no command'
 # Options that exclude each other, or mean nothing alone.
 fails 2 "--drop-weights and --weights exclude each other" convert a -o b.tg --drop-weights --weights 1:2
 fails 2 "--quiet and --verbose exclude each other" convert a -o b.tg -q -v
-fails 2 "--seed means nothing without --weights or --order" convert a -o b.tg --seed 3
+fails 2 "--seed has no effect without --weights or --order" convert a -o b.tg --seed 3
 fails 2 "--scale and --vertices exclude each other" gen uniform --scale 3 --vertices 7 -o b.tg
 fails 2 "--scale cannot change the named graph 'k10'" gen k10 --scale 3 -o b.tg
 fails 2 "--width" gen rmat --scale 4 --width 3 -o b.tg

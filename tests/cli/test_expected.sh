@@ -26,7 +26,7 @@ equal "$(head -1 d.csv)" 'vertex,distance,parent' 'a heading'
 equal "$(wc -l <d.csv)" 257 'lines'
 succeeds run mst g.tg -o m.tsv --header --quiet
 equal "$(head -1 m.tsv)" "$(printf 'source\ttarget\tweight')" 'the heading of a forest'
-fails 2 '--header means nothing without --output' run bfs g.tg -s 1 --header
+fails 2 '--header has no effect without --output' run bfs g.tg -s 1 --header
 
 # Names of vertices, from a file to its results.
 printf 'source,target,weight\nBerlin,"New York",3\n"New York","L, A",2\nBerlin,Paris,1\n' >n.csv

@@ -179,7 +179,7 @@ fails 2 'hybrid.use' run bfs g.tg --source 1 --engine hybrid --set hybrid.use=tp
 
 # One that cannot do what was asked for: refused where no graph would change that, otherwise a warning.
 for program in wcc mst kcore; do
-    fails 2 "'hybrid.use' changes nothing about $program" run -q $program m.tg --engine hybrid --devices emu \
+    fails 2 "'hybrid.use' has no effect on $program" run -q $program m.tg --engine hybrid --devices emu \
         --set hybrid.use=gpu
     succeeds run $program m.tg --engine hybrid --devices emu
     contains "$err" "the CPU processes all pages of $program" "$program with a GPU beside it"

@@ -8,7 +8,7 @@ fails 2 "unknown order 'HOT'; $list" convert a -o b.tg --order HOT
 fails 2 "unknown order 'ho'; $list" gen path --vertices 3 -o b.tg --order ho
 fails 2 "unknown order 'degree'; $list" run bfs a --source 1 --order degree
 fails 2 'option -o FILE is missing' reorder a
-fails 2 "--seed means nothing without --weights or --order" run wcc a --seed 3
+fails 2 "--seed has no effect without --weights or --order" run wcc a --seed 3
 fails 1 'nowhere.tg' reorder nowhere.tg -o b.tg
 fails 2 "the graph and --json cannot both go to" reorder a.tg -o b.tg --json b.tg
 fails 2 "would overwrite" reorder a.tg -o b.tg --json a.tg

@@ -120,7 +120,7 @@ contains "$err" 'prepared e.tg.stream-out-light-packed for later runs' 'a run th
 succeeds $(sssp_words make)
 contains "$err" 'prepared (stream-out-light-packed)' 'the run after it'
 lacks "$err" 'for later runs' 'the run after it'
-fails 2 'stream.prepared=off changes nothing with stream.variant=lbase' run sssp e.tg --source 1 --engine stream --devices emu \
+fails 2 'stream.prepared=off has no effect with stream.variant=lbase' run sssp e.tg --source 1 --engine stream --devices emu \
     --set stream.variant=lbase --set stream.prepared=off
 equal "$(cksum <e.tg)" "$before" 'the graph'
 succeeds prepare e.tg --remove stream,coop-hot

@@ -47,7 +47,7 @@ contains "$(tr '\n' ' ' <<<"$out")" "'tandem help engines'" 'run --help'
 # What is refused.
 fails 2 'thread|cta|iwb|warp' run bfs g.tg --source 1 $resident --set resident.balance=none
 fails 2 "resident.rounds" run bfs g.tg --source 1 $resident --set resident.round=1
-fails 2 'changes nothing about wcc' run wcc g.tg $resident --set resident.direction=pull
+fails 2 'has no effect on wcc' run wcc g.tg $resident --set resident.direction=pull
 # Before a plan is told.
 fails 1 '--engine cpu needs no GPU' run bfs g.tg --source 1 $resident --gpu-memory 8K
 contains "$err" 'bfs needs' 'the bytes needed'

@@ -32,9 +32,9 @@ fails 2 "unknown setting 'pagerank.damping': 'pagerank.' begins the parameters o
     run bfs g.tg --source 0 --set pagerank.damping=0.9
 fails 2 "unknown setting 'damping' (did you mean 'pagerank.damping'?)" run pagerank g.tg --set damping=0.9
 fails 2 "cpu.direction=sideways: allowed are auto|pull|notify|push" run labels g.tg --set cpu.direction=sideways
-fails 2 "the setting 'cpu.direction' changes nothing about wcc; it is for bfs, sssp, pagerank" run wcc g.tg \
+fails 2 "the setting 'cpu.direction' has no effect on wcc; it is for bfs, sssp, pagerank" run wcc g.tg \
     --set cpu.direction=pull
-fails 2 "the setting 'cpu.delta' changes nothing about bfs; it is for sssp" run bfs g.tg -s 1 --set cpu.delta=2
+fails 2 "the setting 'cpu.delta' has no effect on bfs; it is for sssp" run bfs g.tg -s 1 --set cpu.delta=2
 fails 2 'cpu.delta is the width of a bucket' run sssp g.tg -s 1 --iterations 3 --set cpu.delta=2 --quiet
 fails 2 "pagerank.damping=2: allowed is a number from 0 to 1" run pagerank g.tg --set pagerank.damping=2
 fails 2 "--set 'cpu.direction': key=value expected" run wcc g.tg --set cpu.direction
@@ -47,12 +47,12 @@ fails 2 'bfs needs a source vertex; give one with --source' run bfs missing.tg
 fails 2 'wcc starts everywhere and takes no source vertex' run wcc missing.tg --source 1
 fails 2 "--source: 'first' is not a whole number" run bfs g.tg --source first --quiet # or a name, which the graph tells
 fails 2 'heat depends on the order of updates' run heat missing.tg --async
-fails 2 '--async changes nothing about wcc' run wcc missing.tg --async
-fails 2 '--async changes nothing about kcore' run kcore missing.tg --async
+fails 2 '--async has no effect on wcc' run wcc missing.tg --async
+fails 2 '--async has no effect on kcore' run kcore missing.tg --async
 fails 2 'bfs ends with an exact result and takes no tolerance' run bfs missing.tg -s 1 --tolerance 0.1
 fails 2 'wcc has no parents to give' run wcc missing.tg --parents
 fails 2 '--sync and --async exclude each other' run wcc missing.tg --sync --async
-fails 2 '--output-format means nothing without --output' run wcc missing.tg --output-format csv
+fails 2 '--output-format has no effect without --output' run wcc missing.tg --output-format csv
 fails 2 'only one of' run wcc missing.tg --json - --output -
 fails 2 'only one of' run wcc missing.tg --top 3 --output -
 fails 2 'would overwrite' run wcc missing.tg --json x --output x
@@ -153,11 +153,11 @@ contains "$engines" ', multi' 'all engines'
 contains "$one_line" "the engine: $engines (default: auto" 'help run lists every engine'
 
 # Limits on the edges on a GPU are refused by engines that do not obey them.
-fails 2 '--gpu-edges changes nothing about the hybrid engine; it is for resident, stream, coop, multi, paths (--gpu-memory limits' \
+fails 2 '--gpu-edges has no effect on the hybrid engine; it is for resident, stream, coop, multi, paths (--gpu-memory limits' \
     run wcc g.tg --engine hybrid --gpu-edges 25%
 succeeds run wcc g.tg --engine multi --devices emu:2 --gpu-edges 25%
 contains "$err" 'edges that do not fit the GPUs are read from host memory' 'multi obeys --gpu-edges'
-fails 2 'multi.seed=7 changes nothing beside the other settings; it is for multi.partition=random' \
+fails 2 'multi.seed=7 has no effect beside the other settings; it is for multi.partition=random' \
     run wcc g.tg --devices emu:2 --set multi.seed=7
 
 # What several GPUs did is printed for each of them.

@@ -90,7 +90,7 @@ fails 2 'in the place of %s: d-%s.tsv' run bfs missing.tg --sources 1,2 -o -
 fails 2 'one %s is allowed, and no other %' run bfs missing.tg --sources 1,2 -o 'd-%s-%s.tsv'
 fails 2 'one %s is allowed, and no other %' run bfs missing.tg --sources 1,2 -o '%d-%s.tsv'
 fails 2 "the setting 'batch' is for --sources" run bfs missing.tg --source 1 --set cpu.batch=single
-fails 2 "'cpu.batch' changes nothing about sssp" run sssp missing.tg --sources 1,2 --set cpu.batch=single
+fails 2 "'cpu.batch' has no effect on sssp" run sssp missing.tg --sources 1,2 --set cpu.batch=single
 fails 1 'nowhere/d-' run bfs missing.tg --sources 1,2 -o 'nowhere/d-%s.tsv'
 absent 'd-%s.tsv' to-Kiel
 finish

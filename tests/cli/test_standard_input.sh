@@ -115,7 +115,7 @@ lacks "$err" '/dev/' 'a warning about standard input'
 printf '3 2 10\n5 2\n5 1 3\n5 2\n' >weighted.metis
 piped weighted.metis run wcc - --format metis
 works 'run - of METIS with vertex weights'
-contains "$err" 'standard input: vertex weights and sizes are passed over' 'a line about standard input'
+contains "$err" 'standard input: vertex weights and sizes are ignored' 'a line about standard input'
 lacks "$err" '/dev/' 'a line about standard input'
 rm pipe wrong.txt one-way.metis weighted.metis seen.tg
 only_files g.tg g.wel

@@ -89,24 +89,24 @@ for pair in alpha=0.4:rules=paper beta=0.2:rules=paper repeats=3:variant=hbase; 
     succeeds run sssp g.tg --source 1 $stream --set stream.${pair%%:*} --set stream.${pair##*:}
 done
 for word in rules=paper low=direct prefix=0.5 list_order=hot small=0 compress=on; do
-    fails 2 'changes nothing with stream.variant=lbase; it is for stream.variant=full' run bfs g.tg \
+    fails 2 'has no effect with stream.variant=lbase; it is for stream.variant=full' run bfs g.tg \
         --source 1 $stream --set stream.variant=lbase \
         --set stream.$word
 done
 for variant in lvsp hbase lbase; do
-    fails 2 "changes nothing with stream.variant=$variant; it is for stream.variant=hvsp" run labels g.tg $stream \
+    fails 2 "has no effect with stream.variant=$variant; it is for stream.variant=hvsp" run labels g.tg $stream \
         --set stream.variant=$variant --set stream.levels=2
 done
-fails 2 'changes nothing with stream.variant=hvsp' run mst g.tg $stream --set stream.variant=hvsp \
+fails 2 'has no effect with stream.variant=hvsp' run mst g.tg $stream --set stream.variant=hvsp \
     --set stream.survivors=off
 fails 2 'a share from 0 to 1, or -1' run bfs g.tg --source 1 $stream --set stream.prefix=-0.5
 fails 2 'it is for stream.activity=on' run pagerank g.tg $stream --set stream.low=direct
 contains "$err" "'tandem help stream'" 'where to look'
 fails 2 "; see 'tandem help stream'" run bfs g.tg --source 1 $stream --set stream.low=sideways
-fails 2 'changes nothing about wcc' run wcc g.tg $stream --set stream.delta=3
-fails 2 'changes nothing about bfs' run bfs g.tg --source 1 $stream --set stream.pack=off
+fails 2 'has no effect on wcc' run wcc g.tg $stream --set stream.delta=3
+fails 2 'has no effect on bfs' run bfs g.tg --source 1 $stream --set stream.pack=off
 for word in list_order=stored prefix=0 compress=on; do
-    fails 2 "stream.pack changes nothing with stream.$word" run sssp g.tg --source 1 $stream --set stream.$word \
+    fails 2 "stream.pack has no effect with stream.$word" run sssp g.tg --source 1 $stream --set stream.$word \
         --set stream.pack=on
 done
 fails 2 'stream' run bfs g.tg --source 1 --engine stream --devices cpu --quiet

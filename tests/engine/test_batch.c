@@ -261,7 +261,7 @@ TEST(requests_that_are_no_batch_are_refused)
     check_refused((td_request){.has_source = true, .source = 10, .settings = set, .engine = "cpu"}, "bfs", TD_USAGE,
                   "the setting 'batch' is for td_request.sources");
     check_refused((td_request){.sources = ids, .source_count = 2, .settings = set, .engine = "cpu"}, "sssp", TD_USAGE,
-                  "'cpu.batch' changes nothing about sssp; it is for bfs");
+                  "'cpu.batch' has no effect on sssp; it is for bfs");
 }
 
 TEST(a_plan_of_a_batch_and_one_of_a_run_are_not_mistaken)

@@ -234,10 +234,10 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("multi", "bfs", "multi.partition=best", "seg|random|metis");
     refuse_setting("multi", "bfs", "multi.t1=-2", "multi.t1");
     refuse_setting("multi", "bfs", "multi.delta=4", "sssp");
-    refuse_setting("multi", "wcc", "multi.direction=pull", "changes nothing about wcc");
-    refuse_setting("multi", "pagerank", "multi.ownership=off", "changes nothing about pagerank");
-    refuse_setting("multi", "kcore", "multi.t3=1", "changes nothing about kcore");
-    refuse_setting("multi", "heat", "multi.high_degree=64", "changes nothing about heat");
+    refuse_setting("multi", "wcc", "multi.direction=pull", "has no effect on wcc");
+    refuse_setting("multi", "pagerank", "multi.ownership=off", "has no effect on pagerank");
+    refuse_setting("multi", "kcore", "multi.t3=1", "has no effect on kcore");
+    refuse_setting("multi", "heat", "multi.high_degree=64", "has no effect on heat");
     refuse_setting("multi", "bfs", "multi.samples=3", "wcc");
     refuse_setting("multi", "bfs", "resident.rounds=1", "resident.rounds");
 }
@@ -245,15 +245,15 @@ TEST(settings_that_make_no_sense_are_refused)
 TEST(settings_without_effect_beside_others_are_refused)
 {
     refuse_setting("multi", "bfs", "multi.seed=3", "it is for multi.partition=random and multi.partition=metis");
-    refuse_setting("multi", "bfs", "multi.partition=seg multi.seed=3", "multi.seed=3 changes nothing");
+    refuse_setting("multi", "bfs", "multi.partition=seg multi.seed=3", "multi.seed=3 has no effect");
     refuse_setting("multi", "bfs", "multi.stealing=off multi.t1=0", "it is for multi.stealing=on");
-    refuse_setting("multi", "bfs", "multi.t2=0 multi.stealing=off", "multi.t2=0 changes nothing");
+    refuse_setting("multi", "bfs", "multi.t2=0 multi.stealing=off", "multi.t2=0 has no effect");
     refuse_setting("multi", "bfs", "multi.stealing=off multi.cost=uniform", "it is for multi.stealing=on");
     refuse_setting("multi", "bfs", "multi.exchange=copies multi.t1=0", "multi.exchange=auto");
     refuse_setting("multi", "bfs", "multi.exchange=copies multi.loop_edges=0", "multi.exchange=auto");
     refuse_setting("multi", "bfs", "multi.ownership=off multi.t3=1", "it is for multi.ownership=on");
     refuse_setting("multi", "bfs", "multi.family=web", "it is for multi.log");
-    refuse_setting("multi", "bfs", "multi.t1=0 multi.queue_edges=9", "multi.queue_edges=9 changes nothing");
+    refuse_setting("multi", "bfs", "multi.t1=0 multi.queue_edges=9", "multi.queue_edges=9 has no effect");
     refuse_setting("multi", "bfs", "multi.log=/tmp/none multi.queue_edges=9", "without multi.t1 and multi.log");
 }
 

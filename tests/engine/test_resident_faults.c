@@ -229,8 +229,8 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("resident", "pagerank", "resident.replication=4", "it is for resident.gather=shards");
     refuse_setting("resident", "bfs", "resident.rounds=0", "resident.rounds");
     refuse_setting("resident", "bfs", "resident.delta=4", "sssp");
-    refuse_setting("resident", "wcc", "resident.direction=pull", "changes nothing about wcc");
-    refuse_setting("resident", "pagerank", "resident.balance=cta", "changes nothing about pagerank");
+    refuse_setting("resident", "wcc", "resident.direction=pull", "has no effect on wcc");
+    refuse_setting("resident", "pagerank", "resident.balance=cta", "has no effect on pagerank");
     refuse_setting("resident", "bfs", "cpu.stealing=none", "cpu.stealing");
 }
 

@@ -29,7 +29,7 @@ TEST(what_a_program_does_not_take_is_refused)
     refuse("wcc", "1 2\n", FROM_0, TD_USAGE, "wcc starts everywhere");
     refuse("wcc", "1 2\n", (td_run_options){.parents = true}, TD_USAGE, "wcc has no parents");
     refuse("heat", "1 2\n", (td_run_options){.mode = TD_MODE_ASYNC}, TD_USAGE, "synchronously only");
-    refuse("wcc", "1 2\n", (td_run_options){.mode = TD_MODE_ASYNC}, TD_USAGE, "async changes nothing about wcc");
+    refuse("wcc", "1 2\n", (td_run_options){.mode = TD_MODE_ASYNC}, TD_USAGE, "async has no effect on wcc");
     refuse("bfs", "1 2\n", (td_run_options){.has_source = true, .has_tolerance = true, .tolerance = 1}, TD_USAGE,
            "takes no tolerance");
     refuse("pagerank", "1 2\n", (td_run_options){.has_tolerance = true, .tolerance = -1}, TD_USAGE, "at least 0");

@@ -141,7 +141,7 @@ TEST(settings_that_change_nothing_in_a_mode_are_refused)
     td_graph *graph = generated("web", 300, false);
     td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.25};
     CHECK_STATUS(try_run(&run, "pagerank", graph, options, "stream.low=direct"), TD_USAGE);
-    CHECK_CONTAINS(td_last_message(), "changes nothing about pagerank, which gathers along every edge; "
+    CHECK_CONTAINS(td_last_message(), "has no effect on pagerank, which gathers along every edge; "
                                       "it is for stream.activity=on, or async");
     options.mode = TD_MODE_ASYNC;
     CHECK_OK(try_run(&run, "pagerank", graph, options, "stream.low=direct"));

@@ -401,8 +401,8 @@ TEST(settings_that_make_no_sense_are_refused)
     refuse_setting("stream", "bfs", "stream.list_order=sorted", "auto|stored|hot|light");
     refuse_setting("stream", "bfs", "stream.prefix=2", "stream.prefix");
     refuse_setting("stream", "bfs", "stream.delta=4", "sssp");
-    refuse_setting("stream", "wcc", "stream.direction=pull", "changes nothing about wcc");
-    refuse_setting("stream", "pagerank", "stream.levels=3", "changes nothing about pagerank");
+    refuse_setting("stream", "wcc", "stream.direction=pull", "has no effect on wcc");
+    refuse_setting("stream", "pagerank", "stream.levels=3", "has no effect on pagerank");
     refuse_setting("stream", "bfs", "resident.balance=warp", "resident.balance");
 }
 

@@ -123,7 +123,7 @@ TEST(a_form_finds_the_file_of_its_own_form_alone)
     CHECK_STR(td_lists_form_name(name, &packed), "stream-out-light-packed");
     graph->weights = TD_WEIGHT_U16; /* the same name, made of other weights */
     CHECK_STATUS(load_form(graph, &light), TD_NOT_FOUND);
-    CHECK_CONTAINS(td_last_message(), "prepared otherwise");
+    CHECK_CONTAINS(td_last_message(), "prepared with other settings");
     graph->weights = TD_WEIGHT_U8;
     graph->build_id++;
     CHECK_STATUS(load_form(graph, &light), TD_INVALID);

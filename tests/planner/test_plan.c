@@ -285,7 +285,7 @@ TEST(settings_that_change_nothing_are_refused_naming_the_programs_they_are_for)
     static const struct {
         const char *program, *text, *message;
     } cases[] = {
-        {"bfs", "cpu.delta=4", "changes nothing about bfs; it is for sssp"},
+        {"bfs", "cpu.delta=4", "has no effect on bfs; it is for sssp"},
         {"bfs", "cpu.samples=4", "it is for wcc"},
         {"wcc", "cpu.direction=pull", "it is for bfs, sssp, pagerank"},
         {"mst", "cpu.piece=64", "it is for bfs, sssp, pagerank"},

@@ -50,10 +50,10 @@ TEST(weights_are_read)
 
 TEST(vertex_weights_and_sizes_are_passed_over)
 {
-    expect_said("3 2 10\n5 2\n6 1 3\n7 2\n", "3: 1>2 2>1 2>3 3>2", "passed over");
-    expect_said("3 2 10 2\n5 5 2\n6 6 1 3\n7 7 2\n", "3: 1>2 2>1 2>3 3>2", "passed over");
-    expect_said("3 2 100\n5 2\n6 1 3\n7 2\n", "3: 1>2 2>1 2>3 3>2", "passed over");
-    expect_said("3 2 111 2\n1 5 5 2 9\n1 6 6 1 9 3 8\n1 7 7 2 8\n", "3: 1>2:9 2>1:9 2>3:8 3>2:8", "passed over");
+    expect_said("3 2 10\n5 2\n6 1 3\n7 2\n", "3: 1>2 2>1 2>3 3>2", "are ignored");
+    expect_said("3 2 10 2\n5 5 2\n6 6 1 3\n7 7 2\n", "3: 1>2 2>1 2>3 3>2", "are ignored");
+    expect_said("3 2 100\n5 2\n6 1 3\n7 2\n", "3: 1>2 2>1 2>3 3>2", "are ignored");
+    expect_said("3 2 111 2\n1 5 5 2 9\n1 6 6 1 9 3 8\n1 7 7 2 8\n", "3: 1>2:9 2>1:9 2>3:8 3>2:8", "are ignored");
 }
 
 TEST(directed_lists_are_read_with_a_warning)

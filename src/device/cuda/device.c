@@ -516,7 +516,7 @@ td_status td_cuda_open(td_device **out, int index, int slices, int slice, const 
                        td_cuda_count() - 1);
     if (index < MOST_GPUS && lost_gpus[index] != 0 && !options->keep_lost)
         return td_fail(TD_DEVICE,
-                       "cuda:%d: a fault in a kernel took this GPU from the process; a new process gets it again",
+                       "cuda:%d: a fault in a kernel made this GPU unusable for the process; a new process can use it",
                        index);
     int begin = slices > 0 && slice < 0 ? 0 : slice, end = slices > 0 && slice < 0 ? slices : slice + 1;
     for (int i = begin; i < end; i++) {

@@ -447,7 +447,7 @@ static td_status run_plan(const td_plan *plan, td_run *run)
     reason = find_reason_against(&self);
     if (reason != NULL) goto done;
     if (options->mode == TD_MODE_ASYNC && options->resume == NULL) /* a checkpoint may be of an asynchronous run */
-        TD_TRY(td_fail(TD_USAGE, "{async} changes nothing: iterations shared by GPU and CPU are synchronous; leave it out, "
+        TD_TRY(td_fail(TD_USAGE, "{async} has no effect: iterations shared by GPU and CPU are synchronous; leave it out, "
                        "or use {engine} cpu or stream"));
     TD_TRY(td_gpu_job_start(&self.gpu, self.layout->device, self.layout->stream));
     TD_TRY(set_up(&self));
@@ -471,7 +471,7 @@ static td_status check_request(const td_program *program, const td_run_options *
     if (by_paper && set[SET_INVOKE] != TD_INVOKE_PAPER)
         return td_fail(TD_USAGE, "coop.tau and coop.theta need coop.invoke=paper");
     if (td_settings_given(settings, "coop.order") && set[SET_EXTRACT] == TD_EXTRACT_RANDOM)
-        return td_fail(TD_USAGE, "coop.order changes nothing with coop.extract=random, which uses a "
+        return td_fail(TD_USAGE, "coop.order has no effect with coop.extract=random, which uses a "
                                  "random order");
     if (set[SET_DELTA] > 0 && options->has_iterations)
         return td_fail(TD_USAGE, "coop.delta is the width of a bucket of delta-stepping, and a limit on "

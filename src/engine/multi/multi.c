@@ -22,7 +22,7 @@ static const td_setting settings[] = {
     [SET_PARTITION] = {"partition", TD_SETTING_CHOICE, 0, 0, 0, "seg|random|metis",
                        "how the graph is cut into fragments, one per GPU: ranges of vertices with equal edges, vertices at "
                        "random, few cut edges (METIS)"},
-    [SET_SEED] = {"seed", TD_SETTING_WHOLE, 1, 0, 1e15, NULL, "of partition=random and partition=metis"},
+    [SET_SEED] = {"seed", TD_SETTING_WHOLE, 1, 0, 1e15, NULL, "seed of partition=random and partition=metis"},
     [SET_DIRECTION] = {"direction", TD_SETTING_CHOICE, 0, 0, 0, "auto|pull|push",
                        "direction of iterations; auto chooses one for each"},
     [SET_VALUES] = {"values", TD_SETTING_CHOICE, 0, 0, 0, "auto|shared|mirrored",
@@ -36,9 +36,9 @@ static const td_setting settings[] = {
     [SET_OWNERSHIP] = {"ownership", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                        "ownership stealing: fewer GPUs take part in tiny iterations, and read the others' lists (GUM)"},
     [SET_COST] = {"cost", TD_SETTING_CHOICE, 0, 0, 0, "measured|uniform|model|exact",
-                  "what an edge costs on each GPU: as the iterations before took, with the links; all the same; as a "
-                  "model predicts it from the degrees of the frontier (tandem calibrate), with the links; or, to compare "
-                  "these with, as the same iteration of the first of several runs took, which steals nothing"},
+                  "cost of an edge on each GPU. measured: by the times of earlier iterations and the links; uniform: the "
+                  "same on all; model: predicted from the degrees of the frontier (tandem calibrate) and the links; exact, "
+                  "to compare the others with: by the same iteration of the first of several runs, which steals nothing"},
     [SET_T1] = {"t1", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
                 "active edges of the busiest GPU from which edges are stolen; -1: by what a steal costs"},
     [SET_T2] = {"t2", TD_SETTING_NUMBER, TD_ADAPTIVE, -1, 1e15, NULL,
@@ -49,23 +49,23 @@ static const td_setting settings[] = {
                          "edges of an iteration from which the GPUs are timed and edges may be stolen, where t1 is not "
                          "given; 0: 4 million, with cost=model 262,144"},
     [SET_LOOP_EDGES] = {"loop_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
-                        "edges of a frontier up to which all GPUs run rounds without the host, where they can follow each "
+                        "maximum edges of a frontier in rounds that the GPUs run without the host, where they can follow each "
                         "other's pointers; 0: the host launches every round"},
     [SET_LOOP_QUEUE] = {"loop_queue", TD_SETTING_CHOICE, 0, 0, 0, "auto|owners|common",
                         "frontiers of rounds without the host: a queue for every owner, or one from which all GPUs take equal "
-                        "shares (GPUs that have the same memory); auto: the latter where it is possible, but for sssp on graphs "
+                        "shares (GPUs that have the same memory); auto: the latter where it is possible, except for sssp on graphs "
                         "of mean degrees above 8"},
     [SET_LOOP_BLOCKS] = {"loop_blocks", TD_SETTING_WHOLE, 0, 0, 4096, NULL,
                          "blocks of each GPU in rounds without the host, as far as they are resident at once; 0: by the work "
                          "of the first round, at most one per multiprocessor; in rounds with pulls by the number of "
                          "vertices, as many as are resident"},
     [SET_LOOP_PULLS] = {"loop_pulls", TD_SETTING_CHOICE, 0, 0, 0, "auto|off|on",
-                        "bfs on GPUs that have the same memory: iterations of both directions run without the host; auto: unless "
-                        "another setting is given of what the host decides, and small ones of searches with many iterations "
-                        "in loops that only push"},
+                        "bfs on GPUs that have the same memory: iterations of both directions run without the host. auto: unless "
+                        "a setting is given that has an effect only where the host decides between iterations; small "
+                        "iterations of long searches run in loops that only push"},
     [SET_QUEUE_EDGES] = {"queue_edges", TD_SETTING_WHOLE, 1 << 18, 0, 4e9, NULL,
-                         "where the host launches every round: edges of a frontier up to which it is kept in queues and "
-                         "not searched for in bitmaps; 0: it always is"},
+                         "where the host launches every round: maximum edges of a frontier that is stored in queues; a larger "
+                         "one is found in bitmaps; 0: all are"},
     [SET_HIGH_DEGREE] = {"high_degree", TD_SETTING_WHOLE, TD_GPU_PIECE, 32, 1 << 26, NULL,
                          "degree from which a vertex's list is cut into pieces for all warps"},
     [SET_DELTA] = {"delta", TD_SETTING_NUMBER, 0, 0, 1e30, NULL, "sssp: width of a bucket of distances; 0: from the weights"},
@@ -76,7 +76,7 @@ static const td_setting settings[] = {
     [SET_MODEL] = {"model", TD_SETTING_TEXT, 0, 0, 0, NULL,
                    "file of cost=model (default: the devices', by tandem calibrate or shipped with Tandem)"},
     [SET_LOG] = {"log", TD_SETTING_TEXT, 0, 0, 0, NULL,
-                 "file to which every iteration adds what it took and the degrees of its frontier ('tandem calibrate --log' "
+                 "file to which every iteration appends its time and the degrees of its frontier ('tandem calibrate --log' "
                  "reads it)"},
     [SET_FAMILY] = {"family", TD_SETTING_TEXT, 0, 0, 0, NULL,
                     "word for graphs of this kind in the log (default: the graph's file name)"},
@@ -84,10 +84,9 @@ static const td_setting settings[] = {
                     "copies between GPUs without a link: auto takes host memory or a third GPU that has links to both, whichever "
                     "is faster; host always takes host memory"},
     [SET_SHARES] = {"shares", TD_SETTING_CHOICE, 0, 0, 0, "auto|equal",
-                    "edges of the fragments: auto gives GPUs of unlike speed or memory unlike ones, by both; equal gives all the "
-                    "same"},
+                    "edges of each fragment. auto: by the speed and the memory of its GPU; equal: the same"},
     [SET_HUB_DEGREE] = {"hub_degree", TD_SETTING_NUMBER, -1, -1, 1e15, NULL,
-                        "in-degree above which a vertex's list is on every GPU, as far as their memory allows (GUM's t4); -1: "
+                        "in-degree above which a vertex's list is copied to every GPU, as far as their memory allows (GUM's t4); -1: "
                         "none is"},
     [SET_RECOVERY] = {"recovery", TD_SETTING_CHOICE, 1, 0, 0, "off|iterations",
                       "a GPU that is lost: the run fails, or goes on without it from the host's last copy of the values"},

@@ -106,7 +106,7 @@ static td_status note_busy(td_multi_job *self, const td_gpu_search_row *from, td
     return td_run_add_list(self->run, busy, (uint32_t)self->count, &row->busy);
 }
 
-/* The host's time is divided as the devices' clock says. */
+/* Adds a row to the report for every round. The host's time is divided among them as the devices' clock measured them. */
 static td_status take_rounds(td_multi_job *self, uint64_t began)
 {
     const td_gpu_search *search = self->search;

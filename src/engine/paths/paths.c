@@ -197,7 +197,7 @@ static td_status plan_gpu(td_paths_job *self, td_plan *plan)
 static td_status check_cores(const td_run_options *options)
 {
     if (options->gpu_edges > 0)
-        return td_fail(TD_USAGE, "{gpu_edges} changes nothing about the CPU's cores; {devices} names a GPU");
+        return td_fail(TD_USAGE, "{gpu_edges} has no effect on the CPU's cores; {devices} names a GPU");
     return td_paths_check_cores(options->settings);
 }
 

@@ -38,10 +38,10 @@ const td_setting td_paths_setting_table[] = {
                   "GPUs: a launch runs rounds until a decision of the host is due; off: a launch for every step of a "
                   "round"},
     [SET_STREAMS] = {"streams", TD_SETTING_WHOLE, 0, 0, 64, NULL,
-                     "GPUs: paths stay at the host, and so many batches of them are on the GPU at a time, each with a "
-                     "stream; 0: all paths are on the GPU if they fit, otherwise up to 8 batches"},
+                     "GPUs: paths stay in host memory, and this number of batches of them is on the GPU at a time, each "
+                     "with a stream; 0: all paths are on the GPU if they fit, otherwise up to 8 batches"},
     [SET_BATCH] = {"batch_edges", TD_SETTING_WHOLE, 0, 0, 4e18, NULL,
-                   "GPUs: about so many edges of a batch at most; 0: as many as the memory has room for"},
+                   "GPUs: approximate maximum of edges in a batch; 0: as many as the memory has room for"},
     [SET_PREFETCH] = {"prefetch", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "GPUs: the batch that is needed next is copied while another is walked"},
     [SET_EVICT] = {"evict", TD_SETTING_CHOICE, 0, 0, 0, "successors|oldest",
@@ -54,8 +54,8 @@ const td_setting td_paths_setting_table[] = {
                   "several GPUs: messages are sent in the order of the paths that they are for; off: of their vertices"},
     [SET_EARLY] = {"early", TD_SETTING_CHOICE, 0, 0, 0, "off|on",
                    "GPUs: warps that a group leaves idle walk partitions of later groups, those with the fewest active "
-                   "predecessors first; of several GPUs and programs of whole numbers, where it is on by default: groups of "
-                   "all layers are walked at once"},
+                   "predecessors first. Several GPUs, programs of whole numbers: groups of all layers are walked at once "
+                   "(the default there)"},
     [SET_ROUNDS] = {"rounds", TD_SETTING_WHOLE, 4, 1, 256, NULL,
                     "several GPUs: rounds that a launch walks at most before the GPUs exchange messages"},
     [SET_EXCHANGE] = {"exchange", TD_SETTING_CHOICE, 0, 0, 0, "auto|copies",

@@ -58,7 +58,7 @@ static td_status launch_notices(td_paths_job *self, td_stream *stream, td_paths_
                                 (uint64_t)job->device->properties.multiprocessors, 0, args);
 }
 
-/* A launch between an empty tally and its copy at the host. */
+/* Clears the tally before a launch that counts in it; end_count copies it to the host. */
 static td_status begin_count(td_paths_job *self, td_stream *stream)
 {
     TD_CHECK(td_stream_fill(stream, self->gpu->args.tally, 0, sizeof(td_path_tally)));

@@ -174,7 +174,7 @@ static td_status check_mixing(const td_program *program, const td_run_options *o
         return td_see("stream", td_fail(TD_USAGE, "stream.activity=mixed is for synchronous programs that send their "
                                         "values (circuit, heat, adsorption, nn); %s is not", program->info->name));
     if (!td_settings_given(options->settings, "stream.prepared")) return TD_OK;
-    return td_see("stream", td_fail(TD_USAGE, "stream.prepared changes nothing with stream.activity=mixed, which reads "
+    return td_see("stream", td_fail(TD_USAGE, "stream.prepared has no effect with stream.activity=mixed, which reads "
                                     "the graph's own lists"));
 }
 
@@ -205,7 +205,7 @@ static td_status check_activity(const td_program *program, const td_run_options 
         char key[32];
         snprintf(key, sizeof key, "stream.%s", active[i]);
         if (td_settings_given(options->settings, key))
-            return td_see("stream", td_fail(TD_USAGE, "%s changes nothing about %s, which gathers along every edge; "
+            return td_see("stream", td_fail(TD_USAGE, "%s has no effect on %s, which gathers along every edge; "
                                             "it is for stream.activity=on%s", key, program->info->name,
                                             td_streaming_pushes_changes(program, TD_MODE_ASYNC) ? ", or async" : ""));
     }
@@ -229,7 +229,7 @@ static td_status check_levels(const td_program *program, const td_run_options *o
     if (reason == NULL && variant == TD_STREAMING_FULL && !whole)
         reason = "lists are divided by the resident prefix; add stream.prefix=0";
     if (reason == NULL) return TD_OK;
-    return td_see("stream", td_fail(TD_USAGE, "stream.levels changes nothing about %s: %s", program->info->name,
+    return td_see("stream", td_fail(TD_USAGE, "stream.levels has no effect on %s: %s", program->info->name,
                                     reason));
 }
 
@@ -261,7 +261,7 @@ static td_status check_kcore(const td_program *program, const td_run_options *op
         return td_fail(TD_USAGE,
                        "stream.kcore=peel has no rounds that {iterations} could count; stream.kcore=levels has");
     if (of_levels == NULL) return TD_OK;
-    return td_see("stream", td_fail(TD_USAGE, "%s changes nothing with stream.kcore=peel, which copies no subgraphs; it "
+    return td_see("stream", td_fail(TD_USAGE, "%s has no effect with stream.kcore=peel, which copies no subgraphs; it "
                                     "is for stream.kcore=levels", of_levels));
 }
 
@@ -298,10 +298,10 @@ static td_status check_nodes(const td_run_options *options)
     bool given = td_settings_given(options->settings, "stream.nodes");
     bool share = td_settings_given(options->settings, "stream.duplicate");
     if ((given || share) && td_numa_here()->nodes == 1)
-        return td_see("stream", td_fail(TD_USAGE, "stream.%s changes nothing on a machine with one memory node; leave it "
+        return td_see("stream", td_fail(TD_USAGE, "stream.%s has no effect on a machine with one memory node; leave it "
                                         "out", given ? "nodes" : "duplicate"));
     if (!share || td_streaming_choose_nodes(options->settings) == TD_PLACE_HOME) return TD_OK;
-    return td_see("stream", td_fail(TD_USAGE, "stream.duplicate changes nothing without stream.nodes=home"));
+    return td_see("stream", td_fail(TD_USAGE, "stream.duplicate has no effect without stream.nodes=home"));
 }
 
 static td_status check_mode(const td_run_options *options, const td_program *program)
@@ -312,7 +312,7 @@ static td_status check_mode(const td_run_options *options, const td_program *pro
         if (!td_streaming_uses(program, key + 7)) continue; /* refused elsewhere, for another reason */
         const char *now = options->mode == TD_MODE_ASYNC ? "async" : "sync";
         const char *other = options->mode == TD_MODE_ASYNC ? "sync" : "async";
-        return td_see("stream", td_fail(TD_USAGE, "the setting '%s' changes nothing about %s with %s; it is for %s", key,
+        return td_see("stream", td_fail(TD_USAGE, "the setting '%s' has no effect on %s with %s; it is for %s", key,
                                         program->info->name, td_named(now), td_named(other)));
     }
     return TD_OK;
@@ -388,7 +388,7 @@ static td_status check_one(const char *name, const char *value, td_streaming_var
     bool now = it == NULL || in_variant(it, variant);
     if (it == NULL || (now && (by_paper || !it->by_paper))) return TD_OK;
     td_setting_print(word, &td_streaming_settings[now ? SET_RULES : SET_VARIANT], now ? 0 : variant, NULL);
-    return td_see("stream", td_fail(TD_USAGE, "stream.%s=%s changes nothing with stream.%s=%s; it is for %s", name, value,
+    return td_see("stream", td_fail(TD_USAGE, "stream.%s=%s has no effect with stream.%s=%s; it is for %s", name, value,
                                     now ? "rules" : "variant", word, it->when));
 }
 
@@ -408,7 +408,7 @@ td_status td_streaming_check_settings(const td_settings *settings)
     }
     bool stored = order == 1 || (order == 0 && prefix == 0);
     if (td_settings_given(settings, "stream.pack") && (stored || compress == 1))
-        return td_see("stream", td_fail(TD_USAGE, "stream.pack changes nothing with stream.%s; it is for lists that are "
+        return td_see("stream", td_fail(TD_USAGE, "stream.pack has no effect with stream.%s; it is for lists that are "
                                         "copied to be reordered",
                                         compress == 1 ? "compress=on" : order == 1 ? "list_order=stored" : "prefix=0"));
     if (prefix < 0 && prefix != -1)

@@ -37,7 +37,7 @@ TD_DEVICE void search_list(const td_search_args *s, const common_work *work, sea
     now->listed = true;
 }
 
-/* Queue into bitmap. */
+/* Moves the frontier from the queue to the bitmap. */
 TD_DEVICE void search_map(const td_search_args *s, const common_work *work, search_state *now)
 {
     const td_joint_peer *first = &s->joint.peer[0];

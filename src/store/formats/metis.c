@@ -100,7 +100,7 @@ static td_status read_without_fields(const char *path, const header *head, td_ve
 static void say_what_was_read(const char *path, const header *head, const td_vertex_lines *form,
                               const td_edge_list *edges)
 {
-    if (form->vertex_fields > 0) td_info("%s: vertex weights and sizes are passed over", path);
+    if (form->vertex_fields > 0) td_info("%s: vertex weights and sizes are ignored", path);
     if (head->edges > 0 && td_edges_count(edges) == head->edges)
         td_warn("%s lists %llu neighbours for %llu edges, where METIS lists each edge from both ends; "
                 "they are read as directed edges", path, (unsigned long long)head->edges,
