@@ -5,6 +5,7 @@
  * refuse the run have a line too, so that a resumed measurement does not try again. The table compares auto with the
  * best engine of the same graph, program and limit. */
 #include "bench.h"
+#include "engine/engine.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -168,6 +169,13 @@ static td_status run_tool(const bench *b, arguments *line, double *seconds, int 
     return td_cancel_check();
 }
 
+/* The named engine, or the planner's choice. */
+static bool may_use_gpu(const char *name)
+{
+    const td_engine *engine = td_engine_named(name);
+    return engine == NULL || (engine->uses_devices & TD_USES_GPU) != 0;
+}
+
 static arguments run_line(const bench *b, const cell *c, const struct limit *limit, char source[32], char threads[32])
 {
     arguments line = {0};
@@ -178,9 +186,9 @@ static arguments run_line(const bench *b, const cell *c, const struct limit *lim
     add(&line, b->path);
     add_option(&line, "--engine", c->engine);
     add_option(&line, "--json", b->report);
-    add_option(&line, "--gpu-edges", strcmp(c->engine, "cpu") != 0 ? limit->gpu_edges : NULL);
+    add_option(&line, "--gpu-edges", may_use_gpu(c->engine) ? limit->gpu_edges : NULL);
     if (!limit->gpu) add_option(&line, "--devices", "cpu");
-    else if (gpu != NULL && strcmp(c->engine, "cpu") != 0) add_option(&line, "--devices", gpu);
+    else if (gpu != NULL && may_use_gpu(c->engine)) add_option(&line, "--devices", gpu);
     if (td_program_named(c->program)->info->needs_source) add_option(&line, "--source", source);
     if (strcmp(c->program, "pagerank") == 0) add_option(&line, "--iterations", "20");
     if (b->settings->common.threads > 0) add_option(&line, "--threads", threads);

@@ -179,14 +179,15 @@ static td_status run_once(bench *b, const td_program *program, const contender *
 {
     td_status status = TD_OK;
     td_settings settings = {0};
-    bool on_cpu = strcmp(one->engine, "cpu") == 0;
+    const td_engine *engine = td_engine_named(one->engine);
+    bool on_cpu = !engine->needs_gpu;
     td_run_options how = {.pool = b->base.pool, .settings = &settings, .has_source = program->info->needs_source,
                           .has_iterations = is_ranks(program), .iterations = RANK_ITERATIONS, .engine = one->engine,
                           .source = b->sources[trial], .devices = on_cpu ? NULL : one->devices,
                           .cache = on_cpu ? NULL : &b->kept};
     for (int i = 0; i < 2; i++)
         if (one->settings[i] != NULL) TD_TRY(td_settings_add(&settings, one->settings[i]));
-    if (b->emulated && strcmp(one->engine, "multi") == 0) TD_TRY(td_settings_add(&settings, "multi.breakdown=on"));
+    if (b->emulated && engine == &td_multi_engine) TD_TRY(td_settings_add(&settings, "multi.breakdown=on"));
     status = td_run_program(out, program, b->graph, &how);
 done:
     td_settings_clear(&settings);
@@ -208,7 +209,7 @@ static bool uses(const td_program *program, const contender *one)
 static bool takes(const bench *b, const td_program *program, const contender *one)
 {
     if (program->info->weights == TD_WEIGHTS_NEEDED && b->graph->weights == TD_WEIGHT_NONE) return false;
-    return strcmp(one->engine, "multi") != 0 || uses(program, one);
+    return td_engine_named(one->engine) != &td_multi_engine || uses(program, one);
 }
 
 /* Idle time of the GPUs in large iterations; where there are none, in all whose GPUs were timed. */
