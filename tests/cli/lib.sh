@@ -31,6 +31,7 @@ t() {
 decodes() {
     printf '0 1\n' | $1 -c >"$folder/.packed.$1"
     t convert "$folder/.packed.$1" -o "$folder/.packed.tg" --quiet
+    rm -f "$folder/.packed.$1" "$folder/.packed.tg"
     [[ $err == *'was built without'* ]] || return 0
     skip "tandem was built without the library that reads $1"
     return 1

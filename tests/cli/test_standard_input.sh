@@ -27,11 +27,13 @@ piped g.tg convert - -o seen.tg --json report.json
 works 'convert - of a .tg'
 if cmp -s g.tg seen.tg; then good; else bad 'convert - of a .tg gives another graph'; fi
 contains "$(cat report.json)" '"input": "standard input"' 'the report'
-gzip -k g.wel
-piped g.wel.gz convert - -o seen.tg
-works 'convert - of a compressed text'
 succeeds convert g.wel -o wanted.tg
-if cmp -s wanted.tg seen.tg; then good; else bad 'convert - of a compressed text gives another graph'; fi
+gzip -k g.wel
+if decodes gzip; then
+    piped g.wel.gz convert - -o seen.tg
+    works 'convert - of a compressed text'
+    if cmp -s wanted.tg seen.tg; then good; else bad 'convert - of a compressed text gives another graph'; fi
+fi
 "$TANDEM" convert - -o seen.tg --quiet <g.wel || bad 'convert - of a file'
 if cmp -s wanted.tg seen.tg; then good; else bad 'convert - of a file gives another graph'; fi
 rm seen.tg wanted.tg g.mtx g.wsg g.wel.gz report.json
