@@ -149,9 +149,12 @@ def networkx(repeat, only=""):
     for name, graph, work in cases:
         if only not in name:
             continue
-        own = least(lambda: work(graph, backend="networkx"), 1)
-        graph.__networkx_cache__.clear()
-        first = least(lambda: work(graph, backend="tandem"), 1)
+
+        def anew(graph=graph, work=work):
+            graph.__networkx_cache__.clear()
+            return work(graph, backend="tandem")
+        taken = interleaved({"own": lambda: work(graph, backend="networkx"), "first": anew}, repeat)
+        own, first = taken["own"], taken["first"]
         cached = least(lambda: work(graph, backend="tandem"), repeat)
         print(f"{name:36} NetworkX {own[1]:7.2f} s  first {first[1]:6.2f} s ({own[1] / first[1]:5.1f}x)  "
               f"cached {cached[1]:8.4f} s ({own[1] / cached[1]:6.1f}x)   (processor time; clock "
