@@ -10,9 +10,8 @@ from __future__ import annotations
 __all__ = ["FUNCTIONS", "NOT_YET", "get_info"]
 
 _UNWEIGHTED = "a breadth-first search"
-_WEIGHTED = ("a search by delta-stepping; weights are numbers from 0 on, named by an attribute. Whole numbers, and reals "
-             "that are multiples of a power of two, are exact; other reals are searched in 32 bits and made exact in "
-             "64 bits afterwards")
+_WEIGHTED = ("a search by delta-stepping; weights are numbers from 0 on, named by an attribute. Distances are exact: in whole "
+             "numbers of 32 bits where all fit, otherwise in 64-bit floats, as NetworkX sums them")
 _PAIR = "one search from the source"
 _ALL = "a search from every node"
 

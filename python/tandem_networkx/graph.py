@@ -16,6 +16,8 @@ import tandem
 __all__ = ["Structure", "TandemGraph", "Weights"]
 
 LARGEST = 4294967293  # the largest whole distance
+WHOLE = 2.0**53       # up to which 64-bit floats have every whole number
+UNREACHED = 0xFFFFFFFF
 FINEST = 30           # bits behind the point of reals that are searched as whole numbers
 ROWS = 64             # rows whose attributes are read at a time
 
@@ -154,14 +156,17 @@ class _Range:
 
 
 class Weights:
-    """The weights of one attribute, and the graph in which distances are whole, scaled or 32-bit numbers."""
+    """The weights of one attribute, and the graph in which distances are whole numbers of 32 bits, scaled, if all fit;
+    otherwise 64-bit floats (`doubles`); where even these would round whole numbers, 32-bit ones, to be refined."""
 
     def __init__(self, structure: Structure, values: np.ndarray):
         self.structure, self.values = structure, values
         self.whole = values.dtype.kind in "iub"
+        self.longest = float(values.max(initial=0)) * max(len(structure) - 1, 1)
         self.scale = self._scale()
-        stored = self._stored()
-        self.graph = tandem.Graph.from_csr(structure.offsets, structure.targets, stored)
+        self.doubles = self.scale is None and (not self.whole or self.longest <= WHOLE)
+        self.graph = tandem.Graph.from_csr(structure.offsets, structure.targets, self.stored(),
+                                           weight_type="float64" if self.doubles else None)
         self._reverse: tandem.Graph | None = None
 
     @property
@@ -170,30 +175,38 @@ class Weights:
             self._reverse = self.graph.reverse() if self.structure.directed else self.graph
         return self._reverse
 
+    @property
+    def refined(self) -> bool:
+        """Whether distances of a search are rounded, and made exact afterwards."""
+        return self.scale is None and not self.doubles
+
     def _scale(self) -> int | None:
         """Bits behind the point that make every weight whole; None: distances need rounding."""
-        longest = float(self.values.max(initial=0)) * max(len(self.structure) - 1, 1)
         if self.whole:
-            return 0 if longest <= LARGEST else None
+            return 0 if self.longest <= LARGEST else None
         for bits in (0, 1, 2, 4, 8, 16, FINEST):
             scaled = self.values * 2.0 ** bits
-            if longest * 2.0 ** bits > LARGEST:
+            if self.longest * 2.0 ** bits > LARGEST:
                 return None
             if np.array_equal(scaled, np.rint(scaled)):
                 return bits
         return None
 
-    def _stored(self) -> np.ndarray:
-        if self.scale is None:
-            if len(self.values) and np.abs(self.values).max() > np.finfo(np.float32).max:
-                raise NotImplementedError("weights beyond the largest 32-bit float")
-            return self.values.astype(np.float32)
-        return (self.values * 2 ** self.scale).astype(np.uint32)
+    def stored(self) -> np.ndarray:
+        """The weights as the graph has them."""
+        if self.scale is not None:
+            return (self.values * 2 ** self.scale).astype(np.uint32)
+        if not np.isfinite(self.longest):
+            raise NotImplementedError("distances beyond the largest 64-bit float")
+        return self.values.astype(np.float64 if self.doubles else np.float32)
 
-    def exact(self, found: np.ndarray) -> np.ndarray:
-        """Whole distances of a search as NetworkX has them."""
+    def exact(self, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Distances of a search as NetworkX has them, and which nodes were reached."""
+        if self.doubles:
+            reached = np.isfinite(found)
+            return np.where(reached, found, 0).astype(np.int64) if self.whole else found, reached
         values = found.astype(np.int64)
-        return values if self.whole else values / 2.0 ** self.scale  # type: ignore[operator]
+        return values if self.whole else values / 2.0 ** self.scale, values != UNREACHED  # type: ignore[operator]
 
 
 class TandemGraph:

@@ -8,9 +8,8 @@ import networkx as nx
 import numpy as np
 import tandem
 
-from .graph import LARGEST, Structure, TandemGraph, Weights
+from .graph import LARGEST, UNREACHED, Structure, TandemGraph, Weights
 
-UNREACHED = 0xFFFFFFFF
 
 
 # Breadth-first.
@@ -145,7 +144,7 @@ def distances(G: TandemGraph, source: int, attribute: str | None, reverse: bool 
         reached = result.values != UNREACHED
         return Distances(structure, result.values.astype(np.int64), reached, result.parents)
     weights = G.weights(attribute)
-    result = (weights.reverse if reverse else weights.graph).sssp(source, parents=with_paths or weights.scale is None)
+    result = (weights.reverse if reverse else weights.graph).sssp(source, parents=with_paths or weights.refined)
     return _exact(structure, weights, result, source, reverse)
 
 
@@ -159,8 +158,8 @@ def distances_of_all(G: TandemGraph, sources: Iterable[int], attribute: str | No
 
 
 def _exact(structure: Structure, weights: Weights, result: tandem.Result, source: int, reverse: bool) -> Distances:
-    if weights.scale is not None:
-        return Distances(structure, weights.exact(result.values), result.values != UNREACHED, result.parents)
+    if not weights.refined:
+        return Distances(structure, *weights.exact(result.values), result.parents)
     tail, head, length = structure.sources, structure.targets, weights.values
     if reverse and structure.directed:
         tail, head = head, tail
@@ -223,21 +222,21 @@ def several(G: TandemGraph, sources: list[int], attribute: str | None, with_path
     structure = G.structure
     if len(sources) == 1:
         return distances(G, sources[0], attribute, with_paths=with_paths)
-    count, ones = len(structure), np.ones(structure.edges, np.int64)
+    count = len(structure)
     weights = G.weights(attribute) if attribute is not None else None
-    lengths = ones if weights is None else weights.values if weights.scale is None else weights._stored()
-    stored = lengths.astype(np.float32 if weights is not None and weights.scale is None else np.uint32)
+    if weights is not None and weights.refined:
+        raise NotImplementedError("several sources with distances that no 64-bit float has")
+    stored = np.ones(structure.edges, np.uint32) if weights is None else weights.stored()
     offsets = np.concatenate([structure.offsets, [structure.edges + len(sources)]])
     graph = tandem.Graph.from_csr(offsets, np.concatenate([structure.targets, np.array(sources, np.uint32)]),
-                                  np.concatenate([stored, np.zeros(len(sources), stored.dtype)]))
+                                  np.concatenate([stored, np.zeros(len(sources), stored.dtype)]),
+                                  weight_type="float64" if weights is not None and weights.doubles else None)
     result = graph.sssp(count, parents=True)
     above = result.parents.astype(np.int64)  # type: ignore[union-attr]
-    if weights is None or weights.scale is not None:
-        values = result.values[:count]
-        parent = np.where(above[:count] == count, np.arange(count), above[:count])
-        value = values.astype(np.int64) if weights is None else weights.exact(values)
-        return Distances(structure, value, values != UNREACHED, parent)
-    raise NotImplementedError("several sources with weights that are rounded to 32 bits")
+    values = result.values[:count]
+    parent = np.where(above[:count] == count, np.arange(count), above[:count])
+    found = (values.astype(np.int64), values != UNREACHED) if weights is None else weights.exact(values)
+    return Distances(structure, *found, parent)
 
 
 def find(G: TandemGraph, node: Any, words: str) -> int:

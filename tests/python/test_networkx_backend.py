@@ -161,9 +161,27 @@ def test_real_weights_are_exact():
 
 
 def test_huge_whole_weights_are_exact():
-    graph = graph_of(nx.DiGraph, 4, lambda w: 10**14 + w)
-    lengths = nx.single_source_dijkstra_path_length(graph, 0, backend="networkx")
-    assert nx.single_source_dijkstra_path_length(graph, 0, backend="tandem") == lengths
+    for least, refined in ((10**9, False), (10**14, False), (10**15, True)):  # in 64-bit floats, and beyond
+        graph = graph_of(nx.DiGraph, 4, lambda w: least + w)
+        assert tandem_networkx.backend.TandemGraph(graph).weights("weight").refined == refined
+        lengths = nx.single_source_dijkstra_path_length(graph, 0, backend="networkx")
+        found = nx.single_source_dijkstra_path_length(graph, 0, backend="tandem")
+        assert found == lengths and all(type(value) is int for value in found.values())
+
+
+def test_several_sources_with_real_weights_are_exact():
+    for seed in range(5):
+        graph = graph_of(nx.DiGraph, seed, lambda w: w / 7, vertices=300, edges=1500)
+        before = calls["multi_source_dijkstra"]
+        (lengths, ways), (expected, _) = (nx.multi_source_dijkstra(graph, {0, 5, 9}, backend=name) for name in ("tandem", "networkx"))
+        assert calls["multi_source_dijkstra"] == before + 1
+        assert lengths == expected  # to the last bit
+        for node, way in ways.items():
+            assert way[0] in (0, 5, 9) and way[-1] == node
+            total = 0
+            for a, b in zip(way, way[1:]):
+                total = total + graph[a][b]["weight"]
+            assert total == lengths[node]
 
 
 def test_weights_of_both_kinds_give_floats_of_the_same_value():
@@ -210,9 +228,12 @@ def test_weights_read_in_pieces_have_the_type_of_all():
 
 
 def test_weights_beyond_floats_are_left_to_networkx():
-    graph = graph_of(nx.Graph, 8, lambda w: w * 1e300)
+    wide = graph_of(nx.Graph, 8, lambda w: w * 1e300)  # beyond 32-bit floats, not beyond 64-bit ones
+    found = nx.single_source_dijkstra_path_length(wide, 0, backend="tandem")
+    assert found == nx.single_source_dijkstra_path_length(wide, 0, backend="networkx") and max(found.values()) > 1e300
+    graph = graph_of(nx.Graph, 8, lambda w: w * 4e306)
     converted = tandem_networkx.backend.backend.convert_from_nx(graph)
-    with raises(NotImplementedError, "beyond the largest 32-bit float"):
+    with raises(NotImplementedError, "beyond the largest 64-bit float"):
         tandem_networkx.backend.backend.single_source_dijkstra_path_length(converted, 0)
     before = calls["single_source_dijkstra_path_length"]
     with nx.config(backend_priority=["tandem"], fallback_to_nx=True):
