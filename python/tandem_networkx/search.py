@@ -235,8 +235,8 @@ def several(G: TandemGraph, sources: list[int], attribute: str | None, with_path
     above = result.parents.astype(np.int64)  # type: ignore[union-attr]
     values = result.values[:count]
     parent = np.where(above[:count] == count, np.arange(count), above[:count])
-    found = (values.astype(np.int64), values != UNREACHED) if weights is None else weights.exact(values)
-    return Distances(structure, *found, parent)
+    value, reached = (values.astype(np.int64), values != UNREACHED) if weights is None else weights.exact(values)
+    return Distances(structure, value, reached, parent)
 
 
 def find(G: TandemGraph, node: Any, words: str) -> int:
