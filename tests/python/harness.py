@@ -49,7 +49,7 @@ def wakes(work):
 
 
 def tests_of(path):
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    spec = importlib.util.spec_from_file_location(Path(path).stem, Path(path).resolve())
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
