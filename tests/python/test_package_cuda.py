@@ -166,11 +166,12 @@ def test_sessions_on_a_gpu_have_budgets_of_their_own():
 
 
 INTERRUPTED = """
-import sys, threading, time
+import signal, sys, threading, time
 import numpy as np, tandem
 sys.path.insert(0, sys.argv[1])
 from test_package_cuda import DEVICE, WAYS, path
 engine, way = sys.argv[2], WAYS[sys.argv[2]]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts jobs in the background has it ignored
 small, devices = tandem.Graph.from_edges([0, 1], [1, 2]), way["devices"]
 small.bfs(0, engine=engine, devices=devices)
 line = path()
