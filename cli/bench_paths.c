@@ -38,7 +38,7 @@ static const contender contenders[] = {
     {"merge=free", "paths", "paths.merge=free", ANYWHERE},
     {"acyclic=on", "paths", "paths.acyclic=on", ANYWHERE},
     {"partition=off", "paths", "paths.partition=off", ANYWHERE},
-    {"proxy=0", "paths", "paths.proxy=0", ON_A_GPU},
+    {"proxy=32", "paths", "paths.proxy=32", ON_A_GPU},
     {"steal=off", "paths", "paths.steal=off", ON_A_GPU},
     {"pack=off", "paths", "paths.pack=off", ON_A_GPU},
     {"loop=off", "paths", "paths.loop=off", ON_A_GPU},

@@ -21,7 +21,7 @@ equal "$(grep -c 'layers have no effect' <<<"$err")" 4 'what plans say of kcore 
 
 # On a GPU: its own techniques, and its own asynchronous vertices.
 succeeds bench paths plain.txt --trials 1 --threads 2 --devices emu:1@unchecked --json gpu.json
-for word in full 't: no paths' proxy=0 steal=off pack=off loop=off layers=on walk=lanes dense=0.2 near=off streams=4 early=on 'resident --async'; do contains "$out" "$word" 'the table of a GPU'; done
+for word in full 't: no paths' proxy=32 steal=off pack=off loop=off layers=on walk=lanes dense=0.2 near=off streams=4 early=on 'resident --async'; do contains "$out" "$word" 'the table of a GPU'; done
 lacks "$out" 'cpu --async' 'the table of a GPU'
 lacks "$out" 'affinity=off' 'the table of a GPU'
 equal "$(grep -c '"updates"' gpu.json)" $((5 * 21)) 'figures of all contenders on a GPU'

@@ -72,6 +72,9 @@ TEST(proxies_save_deposits_at_masters)
     CHECK_EQ(counted(without, "proxied"), 0);
     CHECK(counted(with, "deposits") < counted(without, "deposits"));
     CHECK_EQ(count_on("kcore", graph, "", "proxied"), 0); /* counts, not sums */
+    CHECK_EQ(count_on("pagerank", graph, "", "proxied"), 0); /* warps deposit sums */
+    CHECK(count_on("pagerank", graph, "paths.walk=lanes", "proxied") > 0);
+    CHECK(count_on("pagerank", graph, "paths.streams=2", "proxied") > 0); /* lanes, too */
     td_run_destroy(with);
     td_run_destroy(without);
     td_graph_destroy(graph);
@@ -218,7 +221,9 @@ TEST(layers_too_small_for_a_gpu_are_left_out)
     CHECK_EQ(count_on("pagerank", graph, "", "layers"), 1);
     CHECK(count_on("pagerank", graph, "paths.layers=on", "layers") > 1);
     CHECK(count_on("pagerank", graph, "paths.early=on", "layers") > 1);
-    CHECK(count_on("bfs", graph, "", "layers") > 1);
+    CHECK_EQ(count_on("bfs", graph, "", "layers"), 1);
+    CHECK(count_on("bfs", graph, "paths.layers=on", "layers") > 1);
+    CHECK(count_on("bfs", graph, "paths.early=on", "layers") > 1);
     CHECK(count_on("pagerank", dag, "paths.acyclic=on", "layers") > 1);
     td_graph_destroy(graph);
     td_graph_destroy(dag);

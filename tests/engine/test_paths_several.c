@@ -250,7 +250,10 @@ static bool in_effect(const char *program, const td_graph *graph, const char *de
 TEST(layers_and_early_are_stated_as_they_are_in_effect)
 {
     td_graph *graph = named("layered"), *both_ways = named("grid 30x40");
-    CHECK(in_effect("bfs", graph, "emu", "", "layers") && !in_effect("bfs", graph, "emu", "", "early"));
+    CHECK(in_effect("bfs", graph, "emu", "paths.layers=on", "layers"));
+    CHECK(!in_effect("bfs", graph, "emu", "paths.layers=on", "early"));
+    CHECK(!in_effect("bfs", graph, "emu", "", "layers") && !in_effect("bfs", graph, "emu", "", "proxy"));
+    CHECK(in_effect("bfs", graph, "emu", "paths.proxy=8", "proxy") && in_effect("bfs", graph, "emu", "paths.walk=lanes", "proxy"));
     CHECK(in_effect("bfs", graph, "emu", "paths.early=on", "early"));
     CHECK(in_effect("bfs", graph, apart(2), SMALL, "early") && in_effect("bfs", graph, apart(2), SMALL, "layers"));
     CHECK(!in_effect("bfs", graph, apart(2), SMALL "paths.early=off", "early"));

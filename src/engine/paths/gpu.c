@@ -125,11 +125,7 @@ static td_status take_share(td_paths_job *self, paths_layout *layout)
 
 enum { ID = sizeof(uint32_t), OFFSET = sizeof(uint64_t) };
 
-/* Core numbers have counts, not sums, and no proxies for them. */
-static bool has_proxies(const td_paths_job *self)
-{
-    return self->set.proxy > 0 && self->cpu.kernels->schedule != TD_SCHEDULE_PEEL;
-}
+static bool has_proxies(const td_paths_job *self) { return td_paths_has_proxies(self, self->gpu->batches != NULL); }
 
 static uint64_t count_places(const td_paths_job *self)
 {

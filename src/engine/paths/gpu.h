@@ -89,14 +89,17 @@ uint32_t td_paths_count_rounds(const td_paths_job *part, td_path_tally *out);
 /* Of several GPUs, early start of a program of whole numbers: the groups of all layers are walked at once. */
 bool td_paths_goes_ahead(const td_paths_job *self);
 
-/* layers.c: the defaults of several GPUs; of one GPU, whether the decomposition decides if programs of real numbers have
- * layers, and its decision: without them all paths are one group. */
+/* layers.c: the defaults of several GPUs; of one GPU, whether the decomposition decides if there are layers, and its
+ * decision: without them all paths are one group. */
 void td_paths_set_defaults(td_paths_job *self);
 bool td_paths_chooses_layers(const td_paths_job *self);
 void td_paths_choose_layers(td_paths_job *self, const td_device *device);
 
 /* Whether the lanes of a warp walk together (`walk`): not where paths are walked back too, nor for core numbers. */
 bool td_paths_walks_by_warps(const td_paths_job *self);
+
+/* Whether deposits at vertices of high in-degree are gathered in shared memory. batched: paths stay at the host. */
+bool td_paths_has_proxies(const td_paths_job *self, bool batched);
 
 /* early.c: chooses the partitions that the next walks over a group of the part take early; how many there may be. */
 td_status td_paths_start_early(const td_paths_job *self, td_paths_job *part, const td_paths_group *group);

@@ -1,5 +1,5 @@
 /* What settings mean for a program and a GPU: whether groups of paths are processed layer by layer, where the settings do
- * not say it, and whether warps walk together. */
+ * not say it, whether warps walk together, and whether vertices have proxies. */
 #include "engine/paths/gpu.h"
 
 static bool is_given(const td_paths_job *self, const char *key)
@@ -23,10 +23,18 @@ bool td_paths_walks_by_warps(const td_paths_job *self)
     return self->set.warp && !self->steps.state.back && self->cpu.kernels->schedule != TD_SCHEDULE_PEEL;
 }
 
+/* Core numbers have counts, not sums. Warps that walk together deposit sums, so that proxies save nothing there
+ * (docs/lab/paths.md). */
+bool td_paths_has_proxies(const td_paths_job *self, bool batched)
+{
+    bool sums = !batched && td_paths_walks_by_warps(self) && !is_given(self, "paths.proxy");
+    return self->set.proxy > 0 && self->cpu.kernels->schedule != TD_SCHEDULE_PEEL && !sums;
+}
+
 bool td_paths_chooses_layers(const td_paths_job *self)
 {
-    bool given = is_given(self, "paths.layers") || is_given(self, "paths.early") || self->set.layout.acyclic;
-    return self->real && !self->one_group && !given && self->set.streams == 0 && self->options->gpu_edges == 0;
+    bool given = is_given(self, "paths.layers") || self->set.early || is_given(self, "paths.early") || self->set.layout.acyclic;
+    return !self->one_group && !given && self->set.streams == 0 && self->options->gpu_edges == 0;
 }
 
 /* About what the paths, their mirrors and places and the vertices' state take: where that is more than the GPU has, paths

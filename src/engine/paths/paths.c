@@ -203,7 +203,7 @@ static td_status check_cores(const td_run_options *options)
 
 /* The plan's shape: settings as they are in effect, which programs, graphs and GPUs decide as well. */
 typedef struct paths_effect {
-    bool layers, early, near, warp;
+    bool layers, early, near, warp, proxies;
 } paths_effect;
 
 static td_status state_effect(const td_paths_job *self, td_plan *plan, bool both_ways)
@@ -213,7 +213,8 @@ static td_status state_effect(const td_paths_job *self, td_plan *plan, bool both
     bool copied = td_plan_counter(plan, "pinned_bytes") > 0;
     TD_CHECK(td_plan_shape(plan, &effect, sizeof *effect));
     *effect = (paths_effect){.layers = layers, .early = layers && !copied && self->set.early,
-                             .near = td_paths_has_buckets(self), .warp = !copied && td_paths_walks_by_warps(self)};
+                             .near = td_paths_has_buckets(self), .warp = !copied && td_paths_walks_by_warps(self),
+                             .proxies = td_paths_has_proxies(self, copied)};
     return TD_OK;
 }
 
@@ -224,6 +225,7 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
     if (effect != NULL && strcmp(entry->name, "early") == 0) return effect->early;
     if (effect != NULL && strcmp(entry->name, "near") == 0) return effect->near;
     if (effect != NULL && strcmp(entry->name, "walk") == 0) return !effect->warp;
+    if (effect != NULL && strcmp(entry->name, "proxy") == 0 && !effect->proxies) return 0;
     return number;
 }
 

@@ -19,7 +19,7 @@ const td_setting td_paths_setting_table[] = {
                      "full; w: without priority; t: without paths, plain asynchronous vertices"},
     [SET_LAYERS] = {"layers", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                     "processes paths layer by layer, each group until it is final; off: all at once, by default where several "
-                    "GPUs run a program of real numbers"},
+                    "GPUs run a program of real numbers, and on a GPU with more warps than a layer has partitions"},
     [SET_PRIORITY] = {"priority", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                       "partitions with many marked paths of high degree first, and small changes wait"},
     [SET_SHARE] = {"share", TD_SETTING_NUMBER, 0.2, 0.001, 1, NULL,
@@ -31,7 +31,7 @@ const td_setting td_paths_setting_table[] = {
                      "where paths stay at the host"},
     [SET_PROXY] = {"proxy", TD_SETTING_WHOLE, 32, 0, 4e9, NULL,
                    "GPUs: in-degree from which the deposits of a warp at a vertex are gathered in shared memory until its "
-                   "partition ends; 0: never"},
+                   "partition ends; 0: never, which is the default of paths.walk=warp"},
     [SET_STEAL] = {"steal", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
                    "GPUs: a warp that is free takes the next partition; off: warps take turns"},
     [SET_LOOP] = {"loop", TD_SETTING_CHOICE, 1, 0, 0, "off|on",
