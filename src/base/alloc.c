@@ -21,9 +21,12 @@ enum { ALIGNMENT = 64, PAGE = 4096 };
 #define HUGE ((size_t)2 << 20)
 
 /* Under a budget smaller blocks, too, are mappings of their own: the C library keeps what is freed of its heap, which would
- * be resident and not counted (docs/lab/tests.md). Under a small one the heap keeps little, and decoders reuse it. */
+ * be resident and not counted. Below 64 MiB decoders need what they freed again at once, and the heap is less; below 32 MiB
+ * a large block that it keeps exceeds the limit (docs/lab/tests.md). */
 #define UNDER_BUDGET ((size_t)128 << 10)
+#define UNDER_TINY_BUDGET ((size_t)1 << 20)
 #define SMALL_BUDGET (UINT64_C(64) << 20)
+#define TINY_BUDGET (UINT64_C(32) << 20)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MAP_LARGE 0 /* red zones around every block */
@@ -87,8 +90,9 @@ static void *map_small(size_t bytes)
 
 static bool is_mapped(const td_account *account, size_t bytes)
 {
-    bool limited = account->budget >= SMALL_BUDGET || td_account_process()->budget >= SMALL_BUDGET;
-    return MAP_LARGE && bytes >= (limited ? UNDER_BUDGET : HUGE);
+    uint64_t process = td_account_process()->budget, budget = account->budget > process ? account->budget : process;
+    bool tiny = budget > 0 && budget < TINY_BUDGET;
+    return MAP_LARGE && bytes >= (budget >= SMALL_BUDGET ? UNDER_BUDGET : tiny ? UNDER_TINY_BUDGET : HUGE);
 }
 
 /* `lead` bytes precede the block: the header, padded to the alignment wanted. */

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "device/emulator/sanitizer.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 
 /* Small, just below and above the size from which blocks are mappings, and large. */
@@ -365,6 +366,31 @@ TEST(under_a_budget_freed_blocks_go_back_to_the_system)
         for (int i = 0; i < BLOCKS; i++) td_free(blocks[i]);
         CHECK(td_machine_resident() < before + (uint64_t)BLOCKS * BYTES / 10);
         td_free(last);
+    }
+    td_memory_set_budget(0);
+}
+
+/* Blocks of the C library: on its heap, and mapped. */
+static uint64_t heap_bytes(void)
+{
+    struct mallinfo2 heap = mallinfo2();
+    return (uint64_t)heap.uordblks + (uint64_t)heap.hblkhd;
+}
+
+/* A large one that was freed would raise the heap's threshold for mappings. */
+TEST(under_a_tiny_budget_the_heap_has_no_large_blocks)
+{
+    static const size_t sizes[] = {1 << 20, 3 << 20};
+    char *block;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    SKIP("a sanitizer's allocator has all blocks");
+#endif
+    td_memory_set_budget(td_memory().now + (UINT64_C(20) << 20));
+    for (int i = 0; i < 2; i++) {
+        uint64_t before = heap_bytes();
+        CHECK_OK(TD_NEW(&block, sizes[i], "block"));
+        CHECK(heap_bytes() < before + sizes[i]);
+        td_free(block);
     }
     td_memory_set_budget(0);
 }
