@@ -199,14 +199,15 @@ PATH_FN bool PATH_NAME(put)(const td_path_state *s, const td_context *c, uint32_
     return ends && !PATH_NAME(is_owed)(s, w); /* also beyond the bound: a group of a later layer may have none */
 }
 
-/* What an edge brings that is worth a deposit. */
+/* What an edge brings that is worth a deposit: a vertex beyond the bound keeps its value, and what it has been brought
+ * already would trigger its home again and again. */
 PATH_FN bool PATH_NAME(brings)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                program_message before, program_message message, program_accum *brought)
 {
     (void)before, (void)e;
     *brought = PATH_GATHER(s, c, message, e);
     if (*brought >= PATH_PEEK(&((program_value *)s->values)[w])) return false;
-    return !PATH_NAME(is_foreign)(s, w) || *brought < PATH_PEEK(&((program_accum *)s->sums)[w]); /* or sent before */
+    return *brought < PATH_PEEK(&((program_accum *)s->sums)[w]);
 }
 #else
 PATH_FN bool PATH_NAME(put)(const td_path_state *s, const td_context *c, uint32_t w, program_accum change, bool ends,

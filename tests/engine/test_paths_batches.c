@@ -147,4 +147,34 @@ TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing) { lose_in_tu
 
 TEST(every_allocation_fails_once) { fail_allocations("kcore", TINY_BATCHES); }
 
+/* Beyond the bound of distances a vertex keeps its value. What it has been brought already must not have its home's
+ * batch walked again: two batches would go on for ever. 32 vertices, many edges between the first of them, and weights up
+ * to 60,000. */
+TEST(what_waits_beyond_the_bound_is_brought_once)
+{
+    enum { EDGES = 8192 };
+    static uint32_t ends[EDGES][2], weights[EDGES];
+    for (uint32_t seed = 1; seed < 3; seed++) {
+        for (uint64_t e = 0; e < EDGES; e++) {
+            uint64_t random = td_random_at(seed, e), skew = td_random_at(seed + 100, e);
+            ends[e][0] = (uint32_t)(random & skew & 31);
+            ends[e][1] = (uint32_t)((random >> 8) & (skew >> 8) & 31);
+            weights[e] = 1 + (uint32_t)((random >> 16) % 60000);
+        }
+        td_graph *graph = test_graph_of(32, (const uint32_t(*)[2])ends, weights, EDGES, false);
+        for (uint32_t source = 24; source < 32; source++) {
+            td_run_options options = on_gpu("sssp", graph);
+            options.source = source;
+            options.gpu_edges = 0.5;
+            td_run *run = run_of("sssp", graph, options, "");
+            options.engine = "cpu", options.devices = NULL, options.gpu_edges = 0;
+            td_run *cpu = run_of("sssp", graph, options, "");
+            CHECK_EQ(memcmp(run->values, cpu->values, graph->vertices * sizeof(uint32_t)), 0);
+            td_run_destroy(run);
+            td_run_destroy(cpu);
+        }
+        td_graph_destroy(graph);
+    }
+}
+
 TEST_MAIN
