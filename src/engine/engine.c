@@ -240,7 +240,8 @@ void td_plan_reads(td_plan *plan, const char *layout)
         snprintf(plan->prepared[plan->prepared_count++], TD_SIDECAR_NAME, "%s", layout);
 }
 
-bool td_plan_copies_lists(const td_plan *plan)
+/* Whether a run copies all lists into memory before its engine begins, because something else reads them. */
+static bool copies_lists(const td_plan *plan)
 {
     const td_run_options *options = &plan->options;
     bool peels = td_workload_of(plan->program) == TD_WORKLOAD_PEEL; /* its input is found in the file (run/prepare.c) */
@@ -254,12 +255,22 @@ void td_plan_spares_weights(td_plan *plan)
     plan->graph_bytes = td_graph_bytes(plan->graph) - (ignored ? td_checks_pending_weights(plan->graph) : 0);
 }
 
-void td_plan_spares_lists(td_plan *plan)
+/* Whether parents of vertices at the ends of edges of length 0 may have to be found, among the lists (run/parents.c). A real
+ * length may add nothing to a distance. */
+static bool may_solve_parents(const td_plan *plan)
+{
+    const td_graph *graph = plan->graph;
+    if (!plan->options.parents || plan->program->info->weights == TD_WEIGHTS_UNUSED) return false;
+    return graph->weights != TD_WEIGHT_NONE && (td_weight_real(graph->weights) || !(graph->weight_min > 0));
+}
+
+bool td_plan_spares_lists(td_plan *plan)
 {
     const td_graph *graph = plan->graph;
     td_plan_spares_weights(plan);
-    if (td_plan_copies_lists(plan)) return;
+    if (copies_lists(plan) || may_solve_parents(plan)) return false;
     plan->graph_bytes = td_graph_bytes(graph) - td_checks_pending_targets(graph) - td_checks_pending_weights(graph);
+    return true;
 }
 
 bool td_prepared_has(const td_graph *graph, const td_engine *engine, const td_program *program,
@@ -365,7 +376,7 @@ static td_status check_lists(const td_plan *plan)
 {
     bool spares = plan->engine->checks_lists ||
                   (plan->engine->spares_lists != NULL && plan->engine->spares_lists(plan));
-    if (spares && !td_plan_copies_lists(plan)) return TD_OK;
+    if (spares && !copies_lists(plan)) return TD_OK;
     return td_checks_lists(plan->graph, plan->program->info->weights != TD_WEIGHTS_UNUSED, plan->options.pool);
 }
 

@@ -155,12 +155,11 @@ td_status td_plan_shape(td_plan *plan, void *out, size_t bytes); /* allocates a 
 void td_plan_count(td_plan *plan, const char *name, uint64_t value);
 void td_plan_add_why(td_plan *plan, const char *text);
 void td_plan_reads(td_plan *plan, const char *layout); /* a layout beside the graph */
-/* States that the graph's lists are not in memory, as far as they stay in the file until something needs them. */
-void td_plan_spares_lists(td_plan *plan);
+/* States that the graph's lists are not in memory, as far as they stay in the file; false: the run copies all of them, before
+ * its engine begins or to find parents. */
+bool td_plan_spares_lists(td_plan *plan);
 /* The same of weights that the program ignores. Pages of the mapping that targets are read in count as the process's. */
 void td_plan_spares_weights(td_plan *plan);
-/* Whether a run copies all lists into memory before its engine begins, because something else reads them. */
-bool td_plan_copies_lists(const td_plan *plan);
 /* Sets a message that the plan's first run prints, as a warning or as information. */
 void td_plan_say(td_plan *plan, bool warns, const char *text);
 /* Device memory of the run on one GPU; call it once per GPU. It adds a row to the plan's devices and an emulated GPU's

@@ -170,7 +170,7 @@ TEST(pages_of_a_mapping_leave_when_they_have_been_read)
 
 /* A plan for a mapped graph states of its lists what will be in memory: none of those that go through the ring or that the
  * program ignores, copies of the others. */
-static void check_stated(const char *program, const char *path, bool rings, bool early)
+static void check_stated(const char *program, const char *path, bool rings, bool all, bool parents)
 {
     td_graph *mapped = NULL;
     td_plan *plan = NULL;
@@ -180,10 +180,11 @@ static void check_stated(const char *program, const char *path, bool rings, bool
     CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
     td_run_options options = options_for("resident", mapped, program);
     if (strcmp(program, "pagerank") == 0) options.has_iterations = true, options.iterations = 2;
+    options.parents = parents;
     CHECK_OK(td_plan_make(&plan, "resident", program_of(program), mapped, &options));
     CHECK_OK(td_devices_host_bytes(options.devices, 0, true, &blocks));
     uint64_t in_memory = (mapped->vertices + UINT64_C(1)) * sizeof(uint64_t) * (mapped->symmetric ? 1 : 2);
-    if (!early) CHECK_EQ(plan->graph_bytes, in_memory);
+    if (!all) CHECK_EQ(plan->graph_bytes, in_memory);
     else CHECK_EQ(plan->graph_bytes, td_graph_bytes(mapped));
     held += plan->options.cache->set_bytes;
     td_memory_reset_peak();
@@ -198,20 +199,39 @@ static void check_stated(const char *program, const char *path, bool rings, bool
     td_graph_destroy(mapped);
 }
 
+static const char *write_stated(bool directed, uint32_t lightest)
+{
+    static char path[512];
+    td_gen_spec spec = {.kind = "uniform", .vertices = 6000, .degree = directed ? 150 : 75, .seed = 3};
+    td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = lightest, .weight_high = 200};
+    td_graph *graph = NULL;
+    snprintf(path, sizeof path, "%s", test_path("stated.tg"));
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    CHECK_OK(td_packed_write(graph, path, NULL));
+    td_graph_destroy(graph);
+    return path;
+}
+
 TEST(plans_state_of_a_mapped_graph_what_is_in_memory)
 {
     static const char *const programs[] = {"bfs", "sssp", "pagerank", "labels", "mst", "heat"};
     for (int directed = 0; directed < 2; directed++) {
-        td_gen_spec spec = {.kind = "uniform", .vertices = 6000, .degree = directed ? 150 : 75, .seed = 3};
-        td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = 1, .weight_high = 200};
-        td_graph *graph = NULL;
-        CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
-        CHECK_OK(td_packed_write(graph, test_path("stated.tg"), NULL));
-        td_graph_destroy(graph);
+        const char *path = write_stated(directed, 1);
         for (int p = 0; p < 6; p++)
             for (int rings = 0; rings < 2; rings++)
-                check_stated(programs[p], test_path("stated.tg"), rings, strcmp(programs[p], "heat") == 0);
+                check_stated(programs[p], path, rings, strcmp(programs[p], "heat") == 0, false);
     }
+}
+
+/* Behind edges of length 0 the host searches for parents, in a copy of the lists. */
+TEST(plans_state_the_lists_that_parents_are_searched_in)
+{
+    for (int directed = 0; directed < 2; directed++)
+        for (int rings = 0; rings < 2; rings++) {
+            check_stated("sssp", write_stated(directed, 0), rings, true, true);
+            check_stated("sssp", write_stated(directed, 1), rings, false, true);
+            check_stated("bfs", write_stated(directed, 0), rings, false, true);
+        }
 }
 
 /* A tree of three children each, which needs every edge; leaves lead to the first few vertices. A piece of a prefix of

@@ -418,8 +418,7 @@ static td_status plan_resident(td_plan *plan)
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     plan->program_bytes = need.host + td_gpu_run_bytes(1);
-    td_plan_spares_lists(plan);
-    if (!td_plan_copies_lists(plan)) plan->program_bytes += need.copies;
+    if (td_plan_spares_lists(plan)) plan->program_bytes += need.copies;
     return TD_OK;
 }
 
