@@ -10,6 +10,7 @@ import tandem
 
 from .graph import LARGEST, UNREACHED, Structure, TandemGraph, Weights
 
+BEYOND = "whole distances beyond 2**61"
 
 
 # Breadth-first.
@@ -168,15 +169,18 @@ def _exact(structure: Structure, weights: Weights, result: tandem.Result, source
 
 def refine(structure: Structure, result: tandem.Result, source: int, tail: np.ndarray, head: np.ndarray,
            length: np.ndarray) -> Distances:
-    """Distances in 64 bits from a search in 32.
+    """Whole distances in 64 bits from a search in 32.
 
     The tree of the search is summed again in 64 bits, from the root on as NetworkX sums, and edges that improve a
     distance are relaxed until none does: the fixpoint is what NetworkX finds.
     """
+    unreached = np.iinfo(np.int64).max // 4
+    if length.max(initial=0) >= unreached:
+        raise NotImplementedError(BEYOND)
+    length = length.astype(np.int64)
     reached = np.isfinite(result.values)
     parent = result.parents.astype(np.int64)  # type: ignore[union-attr]
-    value = np.full(len(structure), np.inf) if length.dtype.kind == "f" else \
-        np.full(len(structure), np.iinfo(np.int64).max // 4)
+    value = np.full(len(structure), unreached)
     value[source] = 0
     best = _lightest(structure, tail, head, length, parent)
     order = np.argsort(result.values, kind="stable")[:int(reached.sum())].tolist()
@@ -191,6 +195,8 @@ def refine(structure: Structure, result: tandem.Result, source: int, tail: np.nd
         for number in reversed(chain):
             total[number] = total[above[number]] + step[number]
             known[number] = 1
+    if max(total) > unreached:
+        raise NotImplementedError(BEYOND)
     value = np.array(total, value.dtype)
     return Distances(structure, _relax(value, parent, tail, head, length), reached, parent)
 

@@ -169,6 +169,23 @@ def test_huge_whole_weights_are_exact():
         assert found == lengths and all(type(value) is int for value in found.values())
 
 
+def test_whole_distances_beyond_64_bits_are_left_to_networkx():
+    """A node that is not reached has an edge, too: its weight must not wrap."""
+    for weights, served in (([2**60, 2**59], True), ([2**60] * 3, False), ([2**62] * 2, False), ([2**63 - 1], False),
+                            ([2**63, 2**63 + 1], False), ([np.uint64(2**54 + 1), np.uint64(3)], True)):
+        nodes = len(weights) + 1
+        graph = nx.DiGraph()
+        graph.add_weighted_edges_from([(place, place + 1, weight) for place, weight in enumerate(weights)])
+        graph.add_edge(nodes, 1, weight=weights[0])
+        expected = {node: sum(map(int, weights[:node])) for node in range(nodes)}
+        if served:
+            assert nx.single_source_dijkstra_path_length(graph, 0, backend="tandem") == expected
+            continue
+        converted = backend.convert_from_nx(graph)
+        with raises(NotImplementedError, "beyond 2**61"):
+            backend.single_source_dijkstra_path_length(converted, 0)
+
+
 def test_several_sources_with_real_weights_are_exact():
     for seed in range(5):
         graph = graph_of(nx.DiGraph, seed, lambda w: w / 7, vertices=300, edges=1500)
