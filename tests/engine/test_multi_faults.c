@@ -5,7 +5,9 @@
 #include "engine/multi_scene.h"
 
 #include "base/cancel.h"
+#include "gpu/ring.h"
 #include "planner/plan.h"
+#include "store/checks.h"
 
 static td_run_options options_for(const td_program_info *info, const td_graph *graph, const char *devices)
 {
@@ -82,34 +84,52 @@ TEST(after_a_lost_device_the_next_run_starts_anew)
     td_graph_destroy(graph);
 }
 
+static void check_every_allocation(const td_program *program, const td_graph *graph, const char *settings_text)
+{
+    td_settings settings = settings_from(settings_text);
+    td_run_options options = options_for(program->info, graph, "emu:3@unchecked");
+    options.settings = &settings;
+    uint64_t held = td_memory().now, nth = 1, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 7;
+    for (;; nth += nth < 10 ? 1 : step) {
+        td_run *run = NULL;
+        uint64_t requests = td_memory().requests;
+        td_alloc_fail_at(nth);
+        td_status status = td_run_program(&run, program, graph, &options);
+        td_alloc_fail_at(0);
+        td_run_destroy(run);
+        if (status == TD_OK && td_memory().requests - requests < nth) break;
+        if (status == TD_OK) continue; /* what could not be pinned is copied all the same */
+        if (status != TD_NO_MEMORY)
+            TEST_FAIL("%s: allocation %" PRIu64 " fails and gives %s: '%s'", program->info->name, nth,
+                      td_status_name(status), td_last_message());
+        CHECK(td_last_message()[0] != '\0');
+        CHECK_EQ(td_memory().now, held);
+    }
+    CHECK(nth > 20);
+    td_settings_clear(&settings);
+}
+
 TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
 {
     td_graph *graph = small_graph();
-    for (int p = 0; td_programs[p] != NULL; p++) {
-        const td_program *program = td_programs[p];
-        td_run_options options = options_for(program->info, graph, "emu:3@unchecked");
-        uint64_t held = td_memory().now, nth = 1, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 7;
-        for (;; nth += nth < 10 ? 1 : step) {
-            td_run *run = NULL;
-            uint64_t requests = td_memory().requests;
-            td_alloc_fail_at(nth);
-            td_status status = td_run_program(&run, program, graph, &options);
-            td_alloc_fail_at(0);
-            td_run_destroy(run);
-            if (status == TD_OK && td_memory().requests - requests < nth) break;
-            if (status == TD_OK) continue; /* what could not be pinned is copied all the same */
-            if (status != TD_NO_MEMORY)
-                TEST_FAIL("%s: allocation %" PRIu64 " fails and gives %s: '%s'", program->info->name, nth,
-                          td_status_name(status), td_last_message());
-            CHECK(td_last_message()[0] != '\0');
-            CHECK_EQ(td_memory().now, held);
-        }
-        CHECK(nth > 20);
-    }
+    for (int p = 0; td_programs[p] != NULL; p++) check_every_allocation(td_programs[p], graph, "");
     td_graph_destroy(graph);
 }
 
-/* Memory. */
+/* Fragments that go through the ring: it is made for each, and may be open when the run fails. */
+TEST(failures_while_fragments_cross_the_ring_leave_nothing)
+{
+    static const char *const programs[] = {"sssp", "pagerank", "mst"};
+    td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U8, NULL);
+    td_gpu_ring_limits(1, TD_CHECKS_BLOCK);
+    for (int p = 0; p < 3; p++) {
+        const char *settings = program_of(programs[p])->info->renumbers ? "multi.partition=random" : "";
+        check_every_operation(program_of(programs[p]), graph, "emu:3@unchecked", settings, NULL);
+        check_every_allocation(program_of(programs[p]), graph, settings);
+    }
+    td_gpu_ring_limits(0, 0);
+    td_graph_destroy(graph);
+}
 
 TEST(a_budget_that_does_not_suffice_is_refused_with_the_figure)
 {
