@@ -269,6 +269,47 @@ TEST(lists_and_offsets_cross_in_parts_through_the_ring)
     td_graph_destroy(graph);
 }
 
+/* Host memory of a run over what the plan states of it: loaded in parts through a ring of 4 MiB. */
+static double taken_over_stated(const char *program, const td_graph *graph, td_run_options options, const char *text)
+{
+    td_settings settings = settings_from(text);
+    td_cache cache = {0};
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    options.cache = &cache;
+    options.settings = &settings;
+    td_gpu_ring_limits(1, 1 << 20);
+    CHECK_OK(td_plan_make(&plan, "multi", program_of(program), graph, &options));
+    uint64_t held = td_memory().now - cache.set_bytes;
+    td_memory_reset_peak();
+    CHECK_OK(td_plan_execute(plan, &run));
+    double taken = (double)(td_memory().peak - held), stated = (double)plan->program_bytes;
+    td_gpu_ring_limits(0, 0);
+    printf("    %s %s: %.0f of %.0f bytes\n", program, text, taken, stated);
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+    td_cache_release(&cache);
+    td_settings_clear(&settings);
+    return taken / stated;
+}
+
+TEST(plans_state_the_ring_that_loads_the_fragments)
+{
+    static const char *const programs[] = {"sssp", "pagerank", "mst"};
+    td_graph *graph = islands_graph(1, 16000, 16);
+    for (int p = 0; p < 3; p++)
+        for (int random = 0; random < 2; random++)
+            for (int half = 0; half < 2; half++) {
+                const td_program_info *info = program_of(programs[p])->info;
+                td_run_options options = options_for(info, graph, "emu:3@unchecked");
+                if (random && !info->renumbers) continue;
+                options.gpu_edges = half ? 0.5 : 0;
+                double part = taken_over_stated(programs[p], graph, options, random ? "multi.partition=random" : "");
+                CHECK(part > 0.75 && part <= 1);
+            }
+    td_graph_destroy(graph);
+}
+
 /* Queues of vertices are for GPUs that reach each other and have all their edges. */
 TEST(queues_take_memory_only_where_they_are_used)
 {
