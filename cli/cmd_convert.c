@@ -29,7 +29,8 @@ static const td_arg_option options[] = {
     OPTION("temp", TEXT, temporary, "DIR",
            "folder for temporary files when memory is short (default: that of the output)"),
     OPTION("for", TEXT, layouts, "LAYOUT,...",
-           "of a .tg: prepares these layouts beside it, as 'tandem prepare' does: paths, stream, coop, stream:sssp"),
+           "of a .tg: prepares these layouts beside it, as 'tandem prepare' does: paths, stream, coop, stream:sssp, "
+           "multi:metis:8"),
     OPTION("seed", COUNT, seed, "N", "seed of random weights and of the random order (default: 1)",
            .needs = "weights order"),
     {0},

@@ -24,9 +24,10 @@ typedef struct prepare_settings {
 
 static const td_arg_option options[] = {
     OPTION("for", TEXT, what, "LAYOUT,...",
-           "the layouts to make: paths, stream, coop; stream:sssp,wcc for runs of these programs"),
+           "the layouts to make: paths, stream, coop; stream:sssp,wcc for runs of these programs; multi:metis:8 for 8 "
+           "GPUs"),
     OPTION("set", PAIRS, set, "KEY=VALUE", "a setting of the engine for the layout: paths.merge=free; may be repeated"),
-    OPTION("remove", TEXT, remove, "LAYOUT,...", "removes layouts; stream, coop: all layouts of the engine", .excludes = "for"),
+    OPTION("remove", TEXT, remove, "LAYOUT,...", "removes layouts; stream, coop, multi: all layouts of the engine", .excludes = "for"),
     OPTION("list", FLAG, list, NULL, "lists the prepared layouts", .excludes = "for"),
     {0},
 };
@@ -89,7 +90,8 @@ static td_status work(preparing *job, td_report *out)
     if (s->remove != NULL) TD_CHECK(remove_layouts(job->path, s->remove));
     if (s->remove == NULL && !s->list)
         return td_fail(TD_USAGE,
-                       "prepare needs --for LAYOUT, --remove LAYOUT or --list; a layout is: paths, stream, coop");
+                       "prepare needs --for LAYOUT, --remove LAYOUT or --list; a layout is: paths, stream, coop, "
+                       "multi:metis:8");
     return s->list || s->common.json != NULL ? list_layouts(job, out) : TD_OK;
 }
 
@@ -122,6 +124,7 @@ const td_command td_cmd_prepare = {
     .examples = "tandem prepare web.tg --for paths\n"
                 "tandem prepare web.tg --for stream:sssp,pagerank,coop:bfs\n"
                 "tandem prepare web.tg --for paths --set paths.merge=free\n"
+                "tandem prepare web.tg --for multi:metis:8\n"
                 "tandem prepare web.tg --list\n"
                 "tandem prepare web.tg --remove paths",
 };

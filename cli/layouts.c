@@ -27,7 +27,30 @@ static bool is_program(const char *text, size_t length)
 
 static td_status no_layout(const char *name)
 {
-    return td_fail(TD_USAGE, "there is no layout '%s' to prepare; there are: paths, stream, coop", name);
+    return td_fail(TD_USAGE, "there is no layout '%s' to prepare; there are: paths, stream, coop, multi", name);
+}
+
+/* The colon before a word's program, or NULL. Before it, "multi:metis:8" has two of its own. */
+static char *colon_in(char *word)
+{
+    char *colon = strchr(word, ':');
+    if (strncmp(word, "multi:", strlen("multi:")) != 0) return colon;
+    char *number = strchr(colon + 1, ':');
+    return number != NULL ? strchr(number + 1, ':') : NULL;
+}
+
+/* A layout by itself, "stream" or "multi:metis:8". */
+static td_status check_layout(const char *layout)
+{
+    char name[TD_LAYOUT_WORD];
+    const char *colon = strchr(layout, ':');
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(layout, ":"), layout);
+    if (td_layout_summary(name) == NULL) return no_layout(layout);
+    if (strcmp(name, "multi") != 0) return TD_OK;
+    if (colon == NULL)
+        return td_fail(TD_USAGE, "'multi' does not say how the graph is cut: write multi:metis:8 or multi:random:8 for 8 GPUs");
+    td_status status = td_partition_check(colon + 1);
+    return status == TD_OK ? TD_OK : td_fail_context(status, "%s", layout);
 }
 
 static bool divides_by_program(const char *layout) { return strcmp(layout, "paths") != 0; }
@@ -43,7 +66,7 @@ static td_status next_word(words *self, bool *more)
     snprintf(word, sizeof word, "%.*s", (int)length, self->at);
     const char *after = self->at + length;
     self->at = *after == ',' ? after + 1 : NULL;
-    char *colon = strchr(word, ':');
+    char *colon = colon_in(word);
     if (colon == NULL && is_program(word, length) && self->layout[0] != 0 && divides_by_program(self->layout)) {
         snprintf(self->name, sizeof self->name, "%s:%s", self->layout, word);
         self->all = false;
@@ -52,7 +75,7 @@ static td_status next_word(words *self, bool *more)
     snprintf(self->name, sizeof self->name, "%s", word);
     if (colon != NULL) *colon = 0;
     snprintf(self->layout, sizeof self->layout, "%s", word);
-    if (td_layout_summary(word) == NULL) return no_layout(word);
+    TD_CHECK(check_layout(word));
     if (colon != NULL && !divides_by_program(word))
         return td_fail(TD_USAGE, "'%s': the layout %s is the same for all programs", self->name, word);
     if (colon != NULL && !is_program(colon + 1, strlen(colon + 1)))
@@ -74,6 +97,7 @@ typedef struct making {
     td_graph *graph;
     const char *const *settings;
     td_layouts_made *made;
+    bool found; /* some program reads the layout */
 } making;
 
 /* Programs share files: one that was reported already is not reported again. */
@@ -103,6 +127,7 @@ static td_status make_one(making *self, const char *name, bool named)
     td_prepared *it = made->of[made->count++];
     it->size = sizeof *it;
     td_status status = td_graph_prepare(self->session, self->graph, name, self->settings, it);
+    self->found = self->found || status == TD_OK;
     bool drops = status == TD_NOT_FOUND || (status == TD_OK && is_known(made));
     if (status == TD_NOT_FOUND && named) td_info("%s: %s", name, td_last_message());
     if (status == TD_OK && !drops) say(it);
@@ -113,10 +138,12 @@ static td_status make_one(making *self, const char *name, bool named)
 static td_status make_all(making *self, const char *layout)
 {
     char name[2 * TD_LAYOUT_WORD];
+    self->found = false;
     for (int i = 0; td_program_name(i) != NULL; i++) {
         snprintf(name, sizeof name, "%s:%s", layout, td_program_name(i));
         TD_CHECK(make_one(self, name, false));
     }
+    if (!self->found) td_info("%s: %s", layout, td_last_message()); /* why the last program reads none */
     return TD_OK;
 }
 

@@ -594,7 +594,7 @@ TD_API td_status td_graph_paths_info(td_session *session, const td_graph *graph,
 
 /* Prepared layouts: what an engine makes of a graph before it runs, kept in a file beside the .tg (or, where that folder
  * cannot be written, in the user's cache folder), so that it is made once. The .tg stays as it is. */
-TD_API const char *td_layout_name(int index);           /* "paths", "stream", "coop"; NULL after the last one */
+TD_API const char *td_layout_name(int index);           /* "paths", "stream", "coop", "multi"; NULL after the last one */
 TD_API const char *td_layout_summary(const char *name); /* NULL if there is none */
 
 typedef struct td_prepared {

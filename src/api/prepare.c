@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/setting.h"
 #include "engine/engine.h"
+#include "engine/multi/prepared.h"
 #include "layout/paths_settings.h"
 #include "planner/layouts.h"
 #include "store/packed.h"
@@ -22,14 +23,24 @@ typedef struct layout {
     const char *name, *summary;
     td_status (*prepare)(td_session *session, const td_graph *graph, const td_settings *settings, td_prepared *out);
     const td_engine *engine; /* whose layouts depend on the program; NULL: `prepare` makes the only one */
+    bool cuts;               /* its name is followed by a partition: "multi:metis:8" */
 } layout;
+
+/* What a name asks for: "stream:sssp", "multi:metis:8:bfs". */
+typedef struct request {
+    const layout *layout;
+    const char *program; /* NULL: all */
+    td_partition_kind kind;
+    int parts;
+} request;
 
 static const td_setting path_settings[] = {TD_PATH_SETTING_ROWS, {0}};
 
 static td_status take_settings(td_settings *out, const char *const *texts)
 {
-    static const char *const prefixes[] = {"paths", "stream", "coop", NULL};
-    const td_setting *const tables[] = {path_settings, td_stream_engine.settings, td_coop_engine.settings, NULL};
+    static const char *const prefixes[] = {"paths", "stream", "coop", "multi", NULL};
+    const td_setting *const tables[] = {path_settings, td_stream_engine.settings, td_coop_engine.settings,
+                                        td_multi_engine.settings, NULL};
     for (; texts != NULL && *texts != NULL; texts++) TD_CHECK(td_settings_add(out, *texts));
     return td_settings_check(out, prefixes, tables);
 }
@@ -66,8 +77,8 @@ done:
 /* Layouts of engines, program by program. */
 
 /* TD_NOT_FOUND with the reason: runs of the program read nothing but the graph. */
-static td_status prepare_program(td_session *session, const td_graph *graph, const td_engine *engine,
-                                 const td_program *program, const td_settings *settings, td_prepared *out)
+static td_status prepare_program(td_session *session, const td_graph *graph, const request *of, const td_program *program,
+                                 const td_settings *settings, td_prepared *out)
 {
     td_run_options options = {.pool = session->pool, .settings = settings};
     const td_graph *seen = NULL;
@@ -77,7 +88,8 @@ static td_status prepare_program(td_session *session, const td_graph *graph, con
         return td_fail(TD_NOT_FOUND, "%s runs on another graph that it makes of this one, for which nothing is prepared",
                        program->info->name);
     TD_CHECK(TD_NEW_ZEROED(&file, 1, "layout"));
-    td_status status = engine->make_layout(program, seen, &options, file);
+    td_status status = of->layout->cuts ? td_multi_prepare(program, seen, &options, of->kind, of->parts, file)
+                                        : of->layout->engine->make_layout(program, seen, &options, file);
     if (status == TD_OK) {
         snprintf(out->layout, sizeof out->layout, "%s", file->layout);
         snprintf(out->path, sizeof out->path, "%s", file->path);
@@ -89,15 +101,16 @@ static td_status prepare_program(td_session *session, const td_graph *graph, con
     return status;
 }
 
-static td_status prepare_programs(td_session *session, const td_graph *graph, const td_engine *engine, const char *only,
+static td_status prepare_programs(td_session *session, const td_graph *graph, const request *of,
                                   const td_settings *settings, td_prepared *out)
 {
+    const char *only = of->program;
     const td_program *program = only != NULL ? td_program_named(only) : NULL;
     td_status status = TD_NOT_FOUND;
     if (only != NULL && program == NULL) return td_fail(TD_USAGE, "there is no program '%s' to prepare for", only);
-    if (only != NULL) return prepare_program(session, graph, engine, program, settings, out);
+    if (only != NULL) return prepare_program(session, graph, of, program, settings, out);
     for (int i = 0; td_programs[i] != NULL; i++) {
-        td_status one = prepare_program(session, graph, engine, td_programs[i], settings, out);
+        td_status one = prepare_program(session, graph, of, td_programs[i], settings, out);
         if (one == TD_OK) status = TD_OK;
         else if (one != TD_NOT_FOUND) return one;
     }
@@ -105,9 +118,10 @@ static td_status prepare_programs(td_session *session, const td_graph *graph, co
 }
 
 static const layout layouts[] = {
-    {TD_PATHS_LAYOUT, "directed paths, their order and their partitions", prepare_paths, NULL},
-    {"stream", "lists in the order and form in which they cross the link, by program", NULL, &td_stream_engine},
-    {"coop", "the graph in the order that is split between GPU and CPU, by program", NULL, &td_coop_engine},
+    {TD_PATHS_LAYOUT, "directed paths, their order and their partitions", prepare_paths, NULL, false},
+    {"stream", "lists in the order and form in which they cross the link, by program", NULL, &td_stream_engine, false},
+    {"coop", "the graph in the order that is split between GPU and CPU, by program", NULL, &td_coop_engine, false},
+    {"multi", "the graph cut into fragments for several GPUs, by partitioner and number", NULL, &td_multi_engine, true},
 };
 
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
@@ -127,19 +141,41 @@ const char *td_layout_summary(const char *name)
     return found != NULL ? found->summary : NULL;
 }
 
-/* Divides "stream:sssp"; *program is NULL without one. */
-static td_status find_layout(const char *name, const layout **out, const char **program)
+/* The partition after "multi", and the program behind it: "metis:8:bfs". */
+static td_status find_partition(const char *name, const char *rest, request *out)
+{
+    char text[TD_SIDECAR_NAME];
+    const char *number = rest != NULL ? strchr(rest, ':') : NULL;
+    const char *program = number != NULL ? strchr(number + 1, ':') : NULL;
+    if (number == NULL)
+        return td_fail(TD_USAGE, "'%s' does not say how the graph is cut: write multi:metis:8 or multi:random:8 for 8 GPUs",
+                       name);
+    int length = program != NULL ? (int)(program - rest) : (int)strlen(rest);
+    snprintf(text, sizeof text, "%.*s", length, rest);
+    out->program = program != NULL ? program + 1 : NULL;
+    return td_partition_parse(text, &out->kind, &out->parts);
+}
+
+static td_status find_layout(const char *name, request *out)
 {
     char first[TD_SIDECAR_NAME];
     const char *colon = strchr(name, ':');
     int length = colon != NULL ? (int)(colon - name) : (int)strlen(name);
     snprintf(first, sizeof first, "%.*s", length, name);
-    *out = length < (int)sizeof first ? layout_named(first) : NULL;
-    *program = colon != NULL ? colon + 1 : NULL;
-    if (*out == NULL) return td_fail(TD_USAGE, "there is no layout '%s' to prepare; there are: paths, stream, coop", name);
-    if (colon != NULL && (*out)->engine == NULL)
+    *out = (request){.layout = length < (int)sizeof first ? layout_named(first) : NULL,
+                     .program = colon != NULL ? colon + 1 : NULL};
+    if (out->layout == NULL)
+        return td_fail(TD_USAGE, "there is no layout '%s' to prepare; there are: paths, stream, coop, multi", name);
+    if (colon != NULL && out->layout->engine == NULL)
         return td_fail(TD_USAGE, "'%s': the layout %s is the same for all programs", name, first);
-    return TD_OK;
+    return out->layout->cuts ? find_partition(name, out->program, out) : TD_OK;
+}
+
+/* The name says what this setting does in a run. */
+static td_status check_settings(const char *name, const request *of, const td_settings *settings)
+{
+    if (!of->layout->cuts || !td_settings_given(settings, "multi.partition")) return TD_OK;
+    return td_fail(TD_USAGE, "'%s' names the partition; multi.partition has no effect beside it", name);
 }
 
 static void fill(td_prepared *out, const td_sidecar_entry *entry)
@@ -168,16 +204,16 @@ static td_status prepare(td_session *session, const td_graph *graph, const char 
                          td_prepared *out)
 {
     td_status status = TD_OK;
-    const layout *found = NULL;
-    const char *program = NULL;
+    request of;
     td_settings taken = {0};
-    TD_TRY(find_layout(name, &found, &program));
+    TD_TRY(find_layout(name, &of));
     TD_TRY(take_settings(&taken, settings));
+    TD_TRY(check_settings(name, &of, &taken));
     if (graph->build_id == 0 || graph->name == NULL)
         TD_TRY(td_fail(TD_INVALID, "layouts are prepared for .tg files; convert the graph first"));
-    if (found->engine != NULL) TD_TRY(prepare_programs(session, graph, found->engine, program, &taken, out));
-    else TD_TRY(found->prepare(session, graph, &taken, out));
-    TD_TRY(complete(out, graph, found->engine != NULL ? out->layout : name));
+    if (of.layout->engine != NULL) TD_TRY(prepare_programs(session, graph, &of, &taken, out));
+    else TD_TRY(of.layout->prepare(session, graph, &taken, out));
+    TD_TRY(complete(out, graph, of.layout->engine != NULL ? out->layout : name));
 done:
     td_settings_clear(&taken);
     return status;

@@ -68,7 +68,8 @@ typedef struct td_engine {
      * and symmetry are read. TD_NOT_FOUND with the reason: none. NULL: the engine has no layouts. */
     td_status (*layout)(const td_program *program, const td_graph *graph, const td_run_options *options,
                         char name[TD_SIDECAR_NAME]);
-    /* Makes it, unless it is there; NULL if `layout` is. */
+    /* Makes what later runs like this one read beside the graph, unless it is there: that layout, or another that leaves
+     * the lists where they are. NULL: nothing. */
     td_status (*make_layout)(const td_program *program, const td_graph *graph, const td_run_options *options,
                              td_prepared_file *out);
     bool (*spares_lists)(const td_plan *plan); /* the plan reads none of the graph's lists in memory; NULL: it does */

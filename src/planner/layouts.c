@@ -33,7 +33,7 @@ static double wish_of(const td_plan *plan)
     return wish;
 }
 
-/* By the history of runs like this one. An emulated GPU's times say nothing. */
+/* By the history of runs like this one, if the layout stands for the graph's lists: what it saves is not known otherwise. An emulated GPU's times say nothing. */
 td_status td_plan_check_layout(const td_plan *plan)
 {
     const td_graph *graph = plan->graph;
@@ -44,6 +44,8 @@ td_status td_plan_check_layout(const td_plan *plan)
     td_case of = {.program = plan->program, .graph = graph, .options = options, .rates = &rates};
     uint64_t edge = sizeof(uint32_t) + td_weight_bytes(graph->weights); /* the weights that the program uses */
     td_layout_costs costs = {.bytes = td_case_edges(&of) * (double)edge};
+    if (plan->engine->spares_lists == NULL)
+        return td_fail(TD_NOT_FOUND, "%s makes no layout without being asked to", plan->engine->name);
     if (plan->emulated_bytes > 0 || !td_history_wants(graph->edges))
         return td_fail(TD_NOT_FOUND, "there is no history of such runs");
     snprintf(like.program, sizeof like.program, "%s", plan->program->info->name);
@@ -64,6 +66,7 @@ td_status td_plan_make_layout(const td_plan *plan, td_prepared_file *out)
     if (wish != TD_PREPARED_AUTO && wish != TD_PREPARED_MAKE)
         return td_fail(TD_NOT_FOUND, "no layout is to be made for runs like this one");
     if (wish == TD_PREPARED_AUTO) TD_CHECK(td_plan_check_layout(plan));
-    td_cache_release_layouts(plan->options.cache); /* the lists that the run has made are as large as the new ones */
+    if (plan->engine->spares_lists != NULL) /* the lists that the run has made are as large as the new ones */
+        td_cache_release_layouts(plan->options.cache);
     return plan->engine->make_layout(plan->program, plan->graph, &plan->options, out);
 }

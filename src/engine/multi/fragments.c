@@ -35,7 +35,7 @@ static void free_fragments(td_multi_graph *layout)
         fragment->boundary = NULL;
     }
     if (layout->is_cut) td_partition_free(&layout->partition);
-    layout->is_cut = layout->same = layout->has_push = layout->has_pull = false;
+    layout->is_cut = layout->prepared = layout->same = layout->has_push = layout->has_pull = false;
     layout->has_heads = layout->has_weights = false;
 }
 
@@ -423,11 +423,13 @@ td_status td_multi_load(td_multi_job *self)
     free_fragments(layout);
     td_partition_wish wish = td_multi_wish(self->graph, &need, set->partition, set->seed, layout->count,
                                             &self->division);
-    TD_CHECK(td_partition_make(&layout->partition, self->graph, &wish, self->options->pool));
+    TD_CHECK(td_multi_cut(self, &wish, &layout->partition, &layout->prepared));
     layout->is_cut = true;
     layout->division = self->division;
     layout->kind = set->partition;
     layout->seed = set->seed;
+    layout->counts_out = wish.out;
+    layout->counts_in = wish.in;
     td_status status = load_all(self, &need);
     td_gpu_layout_note(self->options, &before);
     return status;

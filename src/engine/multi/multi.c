@@ -11,7 +11,7 @@
 enum {
     SET_PARTITION, SET_SEED, SET_DIRECTION, SET_VALUES, SET_EXCHANGE, SET_STEALING, SET_OWNERSHIP, SET_COST, SET_T1, SET_T2,
     SET_T3, SET_STEAL_EDGES, SET_LOOP_EDGES, SET_LOOP_QUEUE, SET_LOOP_BLOCKS, SET_LOOP_PULLS, SET_QUEUE_EDGES, SET_HIGH_DEGREE, SET_DELTA,
-    SET_SAMPLES, SET_BREAKDOWN,
+    SET_SAMPLES, SET_BREAKDOWN, SET_PREPARED,
     SET_MODEL, SET_LOG, SET_FAMILY, SET_ROUTES, SET_SHARES, SET_HUB_DEGREE, SET_RECOVERY, SET_RECOVERY_EVERY, SETTINGS,
 };
 
@@ -93,6 +93,9 @@ static const td_setting settings[] = {
     [SET_RECOVERY_EVERY] = {"recovery_every", TD_SETTING_WHOLE, 0, 0, 1e9, NULL,
                             "iterations between two copies of the values to the host; 0: a copy when the work since the last "
                             "took fifty times as long"},
+    [SET_PREPARED] = {"prepared", TD_SETTING_CHOICE, TD_PREPARED_AUTO, 0, 0, TD_PREPARED_CHOICES,
+                      "a partition beside the graph ('tandem prepare'): auto and read use it; make also writes it after the "
+                      "run; off does not look for it"},
     [SETTINGS] = {0},
 };
 
@@ -118,7 +121,7 @@ static bool applies(const td_settings *given, const char *setting)
     double set[SETTINGS];
     bool thief = strcmp(setting, "cost") == 0 || strcmp(setting, "t1") == 0 || strcmp(setting, "t2") == 0;
     if (td_settings_resolve(given, "multi", settings, set, NULL) != TD_OK) return true;
-    if (strcmp(setting, "seed") == 0) return set[SET_PARTITION] != TD_PARTITION_SEG;
+    if (strcmp(setting, "seed") == 0 || strcmp(setting, "prepared") == 0) return set[SET_PARTITION] != TD_PARTITION_SEG;
     if (strcmp(setting, "model") == 0)
         return set[SET_COST] == TD_COST_MODEL && set[SET_STEALING] == 1 && set[SET_EXCHANGE] == 0;
     if (strcmp(setting, "family") == 0) return td_settings_given(given, "multi.log");
@@ -140,7 +143,8 @@ static bool applies(const td_settings *given, const char *setting)
 
 static const char *when(const char *setting)
 {
-    if (strcmp(setting, "seed") == 0) return "multi.partition=random and multi.partition=metis";
+    if (strcmp(setting, "seed") == 0 || strcmp(setting, "prepared") == 0)
+        return "multi.partition=random and multi.partition=metis";
     if (strcmp(setting, "model") == 0) return "multi.cost=model with multi.stealing=on and multi.exchange=auto";
     if (strcmp(setting, "family") == 0) return "multi.log";
     if (strcmp(setting, "t3") == 0) return "multi.ownership=on with multi.exchange=auto";
@@ -185,6 +189,7 @@ td_status td_multi_read_settings(const td_settings *given, td_multi_settings *ou
     const char *texts[SETTINGS] = {NULL};
     TD_CHECK(td_settings_resolve(given, "multi", settings, set, texts));
     *out = (td_multi_settings){.partition = (td_partition_kind)set[SET_PARTITION], .seed = (uint64_t)set[SET_SEED],
+                               .prepared = (int)set[SET_PREPARED],
                                .direction = directions[(int)set[SET_DIRECTION]], .values = (td_multi_values)set[SET_VALUES],
                                .copies = set[SET_EXCHANGE] == 1,
                                .steals = set[SET_STEALING] == 1,
@@ -528,6 +533,7 @@ static td_status work(td_multi_job *self, const td_plan *plan, td_run *run)
     td_run_end_processing(run, recovery->run_began);
     td_gpu_stop_counting(td_multi_first(self));
     TD_EACH_GPU(self, gpu) td_gpu_fill_row(&gpu->job)->row.edges = gpu->all_processed;
+    if (plan->prepared_count > 0) td_run_count(run, "prepared", self->layout->prepared);
     td_numbering_leave(run, &self->renumbered);
     return td_multi_copy_result(self);
 }
@@ -620,5 +626,6 @@ const td_engine td_multi_engine = {
     .check = check_settings,
     .plan = td_multi_plan,
     .run = run_multi,
+    .make_layout = td_multi_make_layout,
     .columns = columns,
 };

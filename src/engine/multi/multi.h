@@ -49,6 +49,7 @@ typedef struct td_multi_settings {
     td_multi_values values;
     td_partition_kind partition;
     uint64_t seed;
+    int prepared;            /* TD_PREPARED_AUTO ...: whether a partition beside the graph is read */
     td_direction direction;
     bool copies;             /* GPUs do not follow each other's pointers */
     bool steals, moves_owners;
@@ -142,9 +143,10 @@ typedef struct td_multi_graph {
     td_multi_division division;
     int count;
     td_partition partition;
-    bool is_cut;
+    bool is_cut, prepared;   /* prepared: the partition was read from the file beside the graph */
     td_partition_kind kind;
     uint64_t seed;
+    bool counts_out, counts_in; /* of the wish that it was cut by */
     bool both, sweep, same, has_push, has_pull, has_heads, has_weights;
     td_multi_fragment fragment[TD_FRAGMENTS];
     td_frontier_summary whole[TD_FRAGMENTS]; /* of all vertices of a fragment */
@@ -366,6 +368,13 @@ typedef struct td_multi_need {
 } td_multi_need;
 td_multi_need td_multi_needs(const td_multi_job *self);
 td_status td_multi_load(td_multi_job *self);
+/* prepared.c: whether the partition that the run asks for lies beside the graph, and its name; the partition from there, or
+ * made; what runs of the plan would read, made for the runs to come. */
+bool td_multi_find_prepared(const td_multi_job *self, const td_multi_need *need, char name[TD_SIDECAR_NAME]);
+td_status td_multi_cut(const td_multi_job *self, const td_partition_wish *wish, td_partition *out, bool *prepared);
+td_status td_multi_make_layout(const td_program *program, const td_graph *graph, const td_run_options *options,
+                               td_prepared_file *out);
+
 /* How the lists that a run needs are cut. */
 td_partition_wish td_multi_wish(const td_graph *graph, const td_multi_need *need, td_partition_kind kind, uint64_t seed,
                                 int parts, const td_multi_division *division);
@@ -408,6 +417,7 @@ static inline double td_multi_speed(const td_device *device)
     return device->properties.multiprocessors > 0 ? device->properties.multiprocessors : 1;
 }
 td_status td_multi_plan(td_plan *plan);
+td_status td_multi_check(const td_program *program, const td_run_options *options, const td_multi_settings *set);
 /* How many edges fit the GPUs beside everything else; TD_NO_MEMORY with the figure if not even the rest does. */
 td_status td_multi_divide_memory(const td_plan *plan, const td_gpu_set *gpus, td_multi_division *out);
 

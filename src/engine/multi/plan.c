@@ -9,6 +9,8 @@
 #include "gpu/ring.h"
 #include "layout/lists.h"
 
+#include <stdio.h>
+
 /* What of the request the settings contradict. */
 
 static bool keeps_stored_order(const td_program *program, const td_run_options *options)
@@ -18,7 +20,7 @@ static bool keeps_stored_order(const td_program *program, const td_run_options *
     return !info->renumbers || (info->vertex_values && under_way);
 }
 
-static td_status check(const td_program *program, const td_run_options *options, const td_multi_settings *set)
+td_status td_multi_check(const td_program *program, const td_run_options *options, const td_multi_settings *set)
 {
     const td_program_info *info = program->info;
     bool fused = program->cpu[TD_WEIGHT_NONE].fused, gas = info->kind == TD_KIND_GAS;
@@ -466,6 +468,15 @@ static void say_loops(td_plan *plan, const td_multi_job *self)
                                 "that reach each other's memory, and room for all edges");
 }
 
+static void state_prepared(td_plan *plan, const measured *all)
+{
+    char name[TD_SIDECAR_NAME], text[128];
+    if (!td_multi_find_prepared(all->self, &all->need, name)) return;
+    snprintf(text, sizeof text, "multi: the partition is read as it was prepared (%s)", name);
+    td_plan_say(plan, false, text);
+    td_plan_reads(plan, name);
+}
+
 td_status td_multi_plan(td_plan *plan)
 {
     td_status status = TD_OK;
@@ -475,7 +486,7 @@ td_status td_multi_plan(td_plan *plan)
     td_gpu_set *gpus;
     TD_CHECK(td_gpu_check_vertices(plan->graph, "multi"));
     TD_CHECK(td_multi_read_settings(options->settings, &set));
-    TD_CHECK(check(plan->program, options, &set));
+    TD_CHECK(td_multi_check(plan->program, options, &set));
     TD_CHECK(td_gpu_set_open(options, "multi", &gpus));
     TD_CHECK(check_sharing(&set, gpus));
     TD_CHECK(td_multi_model_check(&set, gpus));
@@ -483,6 +494,7 @@ td_status td_multi_plan(td_plan *plan)
     TD_CHECK(TD_NEW_ZEROED(&all.self, 1, "multi engine"));
     TD_TRY(measure_division(plan, gpus, &set, &all));
     TD_TRY(state(plan, gpus, &all));
+    state_prepared(plan, &all);
     say_loops(plan, all.self);
 done:
     td_free(all.self);
