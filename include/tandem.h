@@ -610,7 +610,8 @@ typedef struct td_prepared {
 
 /* Makes a layout of a graph that was opened from a .tg and is in memory, unless it is there: "paths", or "stream:sssp" and
  * "coop:bfs" for runs of a program on an engine, which share a file where they read the same. "stream": for every
- * program; `out` then describes the last file. `settings`: "paths.depth=8", "stream.list_order=hot", ..., ends with NULL;
+ * program; `out` then describes the last file. "multi:metis:8" (or random): the fragments of 8 equal GPUs, for all programs,
+ * "multi:metis:8:bfs": for one; seg has no layout. `settings`: "paths.depth=8", "stream.list_order=hot", ..., ends with NULL;
  * or NULL. TD_NOT_FOUND: such runs read nothing but the graph. `out` may be NULL. */
 TD_API td_status td_graph_prepare(td_session *session, const td_graph *graph, const char *layout,
                                   const char *const *settings, td_prepared *out);
@@ -618,7 +619,7 @@ TD_API td_status td_graph_prepare(td_session *session, const td_graph *graph, co
 /* The layouts of a .tg, in the order of their names; TD_NOT_FOUND after the last one. */
 TD_API td_status td_prepared_find(const char *path, int index, td_prepared *out);
 
-/* Removes a layout, whatever build of the graph it is of; "stream" and "coop": all of theirs. TD_NOT_FOUND: there is
+/* Removes a layout, whatever build of the graph it is of; "stream", "coop" and "multi": all of theirs. TD_NOT_FOUND: there is
  * none. */
 TD_API td_status td_prepared_remove(const char *path, const char *layout);
 

@@ -85,6 +85,41 @@ TEST(layouts_of_engines_are_made_by_program)
     td_session_destroy(session);
 }
 
+/* "multi:random:4": the fragments of four GPUs; "multi:random:4:bfs": as runs of bfs read them. */
+TEST(partitions_are_made_by_number_and_program)
+{
+    td_session *session = session_new();
+    td_graph *graph = web(session, "p.tg");
+    td_prepared made = {.size = sizeof made}, found = {.size = sizeof found};
+    const char *seed[] = {"multi.seed=7", NULL}, *twice[] = {"multi.partition=random", NULL};
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi", NULL, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi:bfs", NULL, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi:random", NULL, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi:random:0", NULL, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi:random:4:nothing", NULL, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi:random:4", twice, &made), TD_USAGE);
+    CHECK_STATUS(td_graph_prepare(session, graph, "multi:seg:4", NULL, &made), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "there is nothing to prepare");
+    CHECK_OK(td_graph_prepare(session, graph, "multi:random:4:bfs", NULL, &made));
+    CHECK(made.made && made.matches && made.bytes > 0);
+    CHECK_STR(made.layout, "multi-random-4-both");
+    CHECK_CONTAINS(made.key, "seed=1 lists=both shares=equal");
+    CHECK_OK(td_graph_prepare(session, graph, "multi:random:4:bfs", NULL, &made));
+    CHECK(!made.made);
+    CHECK_OK(td_graph_prepare(session, graph, "multi:random:4:bfs", seed, &made)); /* takes its place */
+    CHECK(made.made);
+    CHECK_CONTAINS(made.key, "seed=7");
+    CHECK_OK(td_graph_prepare(session, graph, "multi:random:4", NULL, &made));
+    CHECK_OK(td_prepared_find(test_path("p.tg"), 2, &found));
+    CHECK_STR(found.layout, "multi-random-4-out");
+    CHECK_STATUS(td_prepared_find(test_path("p.tg"), 3, &found), TD_NOT_FOUND);
+    CHECK_OK(td_prepared_remove(test_path("p.tg"), "multi-random-4-in"));
+    CHECK_OK(td_prepared_remove(test_path("p.tg"), "multi"));
+    CHECK_STATUS(td_prepared_find(test_path("p.tg"), 0, &found), TD_NOT_FOUND);
+    td_graph_destroy(graph);
+    td_session_destroy(session);
+}
+
 TEST(settings_are_checked_and_change_the_result)
 {
     td_session *session = session_new();
@@ -103,7 +138,8 @@ TEST(settings_are_checked_and_change_the_result)
     CHECK_STR(td_layout_name(0), "paths");
     CHECK_STR(td_layout_name(1), "stream");
     CHECK_STR(td_layout_name(2), "coop");
-    CHECK(td_layout_name(3) == NULL && td_layout_summary("paths") != NULL && td_layout_summary("nothing") == NULL);
+    CHECK_STR(td_layout_name(3), "multi");
+    CHECK(td_layout_name(4) == NULL && td_layout_summary("paths") != NULL && td_layout_summary("nothing") == NULL);
     td_graph_destroy(graph);
     td_session_destroy(session);
 }

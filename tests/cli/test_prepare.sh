@@ -16,6 +16,11 @@ fails 2 'prepare needs --for LAYOUT, --remove LAYOUT or --list' prepare g.tg
 fails 2 'paths.dept' prepare g.tg --for paths --set paths.dept=3
 fails 2 '0' prepare g.tg --for paths --set paths.depth=0
 fails 2 'paths.merge has no effect beside paths.acyclic=on' prepare g.tg --for paths --set paths.acyclic=on --set paths.merge=free
+fails 2 "'multi' does not say how the graph is cut" prepare nowhere.tg --for multi
+fails 2 "'bfs' has no number of fragments" prepare nowhere.tg --for multi:bfs
+fails 2 "asks for '17' fragments" prepare nowhere.tg --for multi:random:17
+fails 2 "'multi:random:2:nothing' names no program" prepare nowhere.tg --for multi:random:2:nothing
+fails 2 'multi.partition has no effect beside it' prepare g.tg --for multi:random:2 --set multi.partition=random
 fails 1 'nowhere.tg' prepare nowhere.tg --for paths
 fails 1 "g.tg has no prepared layout 'paths'" prepare g.tg --remove paths
 printf '1 2\n2 3\n' >tiny.txt
@@ -102,6 +107,40 @@ for of in stream:sssp:stream-out-light-packed stream:wcc:stream-both-hot coop:bf
     contains "$(cat without.json)" '"prepared": []' "$of"
     equal "$(result with.json)" "$(result without.json)" "the result of $of"
 done
+
+# Partitions for several GPUs: for all programs, or some; none for ranges.
+succeeds prepare e.tg --for multi:random:2:bfs,sssp,multi:seg:2 --json made.json
+contains_all "$err" 'partitions' 'e.tg.multi-random-2-both' 'e.tg.multi-random-2-out' \
+    'multi:seg:2: the partition seg is ranges' 'there is nothing to prepare'
+lacks "$err" 'e.tg.multi-random-2-in' 'partitions of two programs'
+succeeds prepare e.tg --for multi:random:2
+contains_all "$err" 'partitions of all programs' 'e.tg.multi-random-2-in' 'prepared already'
+succeeds info e.tg
+contains "$out" 'partition=random parts=2 seed=1 lists=both shares=equal' 'info of a partition'
+multi() { echo run bfs e.tg --engine multi --devices "emu:$1@unchecked" --source 1 --set multi.partition=random; }
+succeeds $(multi 2) --json with.json
+contains "$err" 'multi: the partition is read as it was prepared (multi-random-2-both)' 'a run with its partition'
+contains_all "$(cat with.json)" 'a run with its partition' '"multi-random-2-both"' '"prepared": 1'
+succeeds $(multi 2) --set multi.prepared=off --json without.json
+contains "$(cat without.json)" '"prepared": []' 'a run without its partition'
+equal "$(result with.json)" "$(result without.json)" 'the result of multi'
+succeeds $(multi 2) --set multi.seed=5
+lacks "$err" 'as it was prepared' 'another seed'
+succeeds $(multi 3) --set multi.prepared=read
+if [ -e e.tg.multi-random-3-both ]; then bad 'read made a partition'; else good; fi
+TANDEM_HISTORY=all succeeds $(multi 3)
+if [ -e e.tg.multi-random-3-both ]; then bad 'auto made a partition'; else good; fi
+succeeds $(multi 3) --set multi.prepared=make
+contains "$err" 'prepared e.tg.multi-random-3-both for later runs' 'a run that makes its partition'
+succeeds $(multi 3) --set multi.prepared=make
+contains "$err" 'prepared (multi-random-3-both)' 'the run after it'
+lacks "$err" 'for later runs' 'the run after it'
+fails 2 'multi.prepared=off has no effect' run bfs e.tg --source 1 --engine multi --devices emu:2 --set multi.prepared=off
+succeeds prepare e.tg --remove multi-random-3-both
+succeeds prepare e.tg --remove multi
+if ls e.tg.multi* >/dev/null 2>&1; then bad 'partitions are left'; else good; fi
+succeeds prepare g.tg --for coop
+contains "$err" "coop keeps the graph's order" 'a layout that no program reads'
 
 # A run makes its layout, if it is asked to; one that is emulated does so by no history. A full disk costs a warning.
 succeeds prepare e.tg --remove stream-out-light-packed
