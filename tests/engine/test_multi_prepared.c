@@ -145,12 +145,26 @@ TEST(there_is_nothing_to_prepare_for_ranges_and_programs_that_keep_them)
     write_file("none.tg", &one_way);
     td_graph *graph = load_file("none.tg");
     CHECK_STATUS(prepare_two(graph, "bfs", TD_PARTITION_SEG, file), TD_NOT_FOUND);
-    CHECK_CONTAINS(td_last_message(), "at once");
+    CHECK_CONTAINS(td_last_message(), "the partition seg is ranges");
     CHECK_STATUS(prepare_two(graph, "wcc", TD_PARTITION_RANDOM, file), TD_NOT_FOUND);
     CHECK_CONTAINS(td_last_message(), "the graph's own vertex numbers");
     check_plan(graph, "bfs", "", NULL);
     td_graph_destroy(graph);
     td_free(file);
+}
+
+/* METIS is not asked for fragments of fewer than 32 vertices each. */
+TEST(there_is_nothing_to_prepare_where_metis_gives_ranges)
+{
+    static const shape small = {5, true, false, false};
+    static td_prepared_file file;
+    if (!has_metis()) SKIP("METIS cannot be loaded");
+    write_file("small.tg", &small);
+    td_graph *graph = load_file("small.tg");
+    CHECK_STATUS(prepare_two(graph, "bfs", TD_PARTITION_METIS, &file), TD_NOT_FOUND);
+    CHECK_CONTAINS(td_last_message(), "metis of 2 fragments are ranges");
+    td_run_destroy(run_of("bfs", graph, two(graph, "bfs", two_gpus), "multi.partition=metis"));
+    td_graph_destroy(graph);
 }
 
 /* A fork is the sign: a run without the layout has one, with the layout none. */
@@ -192,6 +206,8 @@ static void check_make(const td_graph *graph, const char *devices, const char *s
         CHECK_EQ(plan->prepared_count, again);
         CHECK_OK(td_plan_execute(plan, &run));
         CHECK_EQ(read_by(run), (uint64_t)again);
+        CHECK_STATUS(td_plan_check_layout(plan), TD_NOT_FOUND); /* what `auto` asks */
+        CHECK_CONTAINS(td_last_message(), "makes no layout without being asked to");
         td_status status = td_plan_make_layout(plan, file);
         CHECK_EQ(status, again ? TD_NOT_FOUND : TD_OK);
         td_run_destroy(run);
@@ -346,6 +362,27 @@ TEST(forged_partitions_are_refused)
         CHECK_EQ(digest_of(run), digest_of(wanted));
         if (of->words != NULL) CHECK_CONTAINS(last_warning, of->words);
         else CHECK_STR(last_warning, "");
+        td_run_destroy(run);
+    }
+    td_run_destroy(wanted);
+    td_graph_destroy(graph);
+}
+
+/* All vertices in one of the fragments, with edges at the host and without: the emulator watches every address. */
+TEST(fragments_of_any_size_are_run)
+{
+    static const shape tiny = {9, true, false, false};
+    write_file("sizes.tg", &tiny);
+    td_graph *graph = load_file("sizes.tg");
+    CHECK(prepared_two(graph, "sssp", TD_PARTITION_RANDOM).made);
+    td_run *wanted = run_of("sssp", graph, two(graph, "sssp", "emu:2"), "multi.partition=random multi.prepared=off");
+    for (int i = 0; i < 4; i++) {
+        td_run_options options = two(graph, "sssp", "emu:2");
+        forge(graph, &(forgery){"meta", FIRST + 1, i % 2 == 0 ? 0 : graph->vertices, NULL});
+        options.gpu_edges = i < 2 ? 0 : 0.3;
+        td_run *run = run_of("sssp", graph, options, "multi.partition=random");
+        CHECK_EQ(read_by(run), 1);
+        CHECK_EQ(digest_of(run), digest_of(wanted));
         td_run_destroy(run);
     }
     td_run_destroy(wanted);
