@@ -389,6 +389,37 @@ TEST(fragments_of_any_size_are_run)
     td_graph_destroy(graph);
 }
 
+/* A GPU is lost in mid-run: those that are left need other fragments, which are read if they lie there too. */
+TEST(a_lost_gpu_leaves_the_partition_of_the_others)
+{
+    write_file("lost.tg", &one_way);
+    td_graph *graph = load_file("lost.tg");
+    td_run_options options = two(graph, "pagerank", "emu:3@unchecked"), prepare = {0};
+    td_prepared_file *file = NULL;
+    CHECK_OK(TD_NEW_ZEROED(&file, 1, "layout"));
+    td_run *wanted = run_of("pagerank", graph, options, "multi.partition=random multi.prepared=off");
+    for (int parts = 3; parts >= 2; parts--) {
+        CHECK_OK(td_multi_prepare(program_of("pagerank"), td_graph_without_weights(graph), &prepare, TD_PARTITION_RANDOM, parts,
+                                  file));
+        td_log_set_sink(keep_warning, NULL);
+        td_device_lose_at("emu:1", 90);
+        td_run *run = run_of("pagerank", graph, options, "multi.partition=random multi.recovery_every=1");
+        td_device_lose_at("", 0);
+        td_log_set_sink(NULL, NULL);
+        CHECK_EQ(run->recovery.gpus_lost, 1);
+        CHECK_EQ(read_by(run), parts == 2);
+        td_run_summary one, two;
+        CHECK_OK(td_run_summarise(run, NULL, &one));
+        CHECK_OK(td_run_summarise(wanted, NULL, &two));
+        CHECK_EQ(one.reached, two.reached);
+        CHECK(fabs(one.sum - two.sum) <= 1e-6 * fabs(two.sum));
+        td_run_destroy(run);
+    }
+    td_run_destroy(wanted);
+    td_graph_destroy(graph);
+    td_free(file);
+}
+
 /* The order of the file is the one that is used: any other is as good, and two vertices are exchanged in it. */
 TEST(the_order_is_that_of_the_file)
 {
