@@ -211,8 +211,9 @@ static td_status do_only_chunk(uint64_t count, td_range_fn work, void *context)
 td_status td_pool_for(td_pool *pool, uint64_t count, uint64_t grain, td_range_fn work, void *context)
 {
     if (count == 0) return TD_OK;
-    if (grain >= count) return do_only_chunk(count, work, context);
-    if (grain == 0) grain = 1; /* the counter runs past `count` by a grain per worker: less than `count`, no wrapping */
+    if (grain == 0) grain = 1;
+    if (grain >= count) return do_only_chunk(count, work, context); /* otherwise the counter passes `count` by less than
+                                                                      * `count` for each worker: no wrapping */
     chunked job = {.count = count, .grain = grain, .work = work, .context = context,
                    .lock = PTHREAD_MUTEX_INITIALIZER, .failed_at = UINT64_MAX};
     TD_CHECK(td_pool_run(pool, take_chunks, &job));

@@ -199,8 +199,8 @@ PATH_FN bool PATH_NAME(put)(const td_path_state *s, const td_context *c, uint32_
     return ends && !PATH_NAME(is_owed)(s, w); /* also beyond the bound: a group of a later layer may have none */
 }
 
-/* What an edge brings that is worth a deposit: a vertex beyond the bound keeps its value, and what it has been brought
- * already would trigger its home again and again. */
+/* A deposit is worth it if it is less than the vertex's value and than all deposits before. A vertex beyond the bound keeps
+ * its value, and an equal deposit would mark its home once more in every walk. */
 PATH_FN bool PATH_NAME(brings)(const td_path_state *s, const td_context *c, uint32_t w, uint64_t e,
                                program_message before, program_message message, program_accum *brought)
 {

@@ -33,7 +33,8 @@ static double wish_of(const td_plan *plan)
     return wish;
 }
 
-/* By the history of runs like this one, if the layout stands for the graph's lists: what it saves is not known otherwise. An emulated GPU's times say nothing. */
+/* By the history of runs like this one, if the layout stands for the graph's lists: what it saves is not known otherwise.
+ * An emulated GPU's times say nothing. */
 td_status td_plan_check_layout(const td_plan *plan)
 {
     const td_graph *graph = plan->graph;
