@@ -218,7 +218,7 @@ static void find_idle(const td_run *run, measured *out)
     for (int large = 1; large >= 0 && !out->has_idle; large--) {
         double idle = 0, all = 0;
         for (uint32_t i = 0; i < run->row_count; i++) {
-            const td_row *row = &run->rows[i];
+            const td_row *row = &run->full_rows[i];
             if (row->longest_seconds == 0 || (large && row->edges < LARGE_EDGES)) continue;
             idle += row->idle_share * row->longest_seconds;
             all += row->longest_seconds;
@@ -233,7 +233,7 @@ static void note_parts(const td_run *run, measured *out)
 {
     double sum[PARTS] = {0}, all = 0;
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         const double parts[PARTS] = {row->computing_seconds, row->waiting_seconds, row->packing_seconds,
                                      row->deciding_seconds};
         for (int k = 0; k < PARTS; k++) {
@@ -252,9 +252,9 @@ static void note(const bench *b, const td_run *run, measured *out)
     find_idle(run, out);
     note_parts(run, out);
     for (uint32_t i = 0; i < run->row_count; i++) {
-        deciding += run->rows[i].decide_seconds;
-        decided += run->rows[i].decide_seconds > 0;
-        stolen += (double)run->rows[i].edges_stolen;
+        deciding += run->full_rows[i].decide_seconds;
+        decided += run->full_rows[i].decide_seconds > 0;
+        stolen += (double)run->full_rows[i].edges_stolen;
     }
     out->deciding = decided > 0 ? deciding / (double)decided * 1e6 : 0;
     if (!b->emulated && run->seconds > 0) out->deciding_share = deciding / run->seconds;

@@ -325,9 +325,9 @@ static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uin
     td_device_use *cpu = engine->uses_devices & TD_USES_CPU ? td_device_use_of(&run->devices, "cpu") : NULL;
     uint64_t on_gpu = 0;
     double waited = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) {
-        on_gpu += run->rows[i].edges_gpu + run->rows[i].edges_link;
-        waited += run->rows[i].cpu_idle_seconds;
+    for (uint32_t i = 0; run->has_columns && i < run->row_count; i++) {
+        on_gpu += run->full_rows[i].edges_gpu + run->full_rows[i].edges_link;
+        waited += run->full_rows[i].cpu_idle_seconds;
     }
     if (cpu == NULL) on_gpu = run->edges_processed;
     for (int i = 0; i < run->devices.count && run->devices.count - (cpu != NULL) == 1; i++) {
@@ -400,6 +400,7 @@ static td_status run_plan(const td_plan *plan, td_group *group, td_run **out, bo
     TD_TRY(td_run_create(&run, plan->program, plan->graph, &plan->options));
     run->prepare_seconds += checked;
     run->engine = plan->reported->name;
+    run->has_columns = plan->engine->columns != NULL || plan->reported->columns != NULL;
     run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);

@@ -168,13 +168,13 @@ static td_status take_rounds(td_gpu_job *job, td_frontier *now, const char *dire
 {
     uint32_t rounds = job->control->rounds;
     double each = td_seconds_since(began) / (rounds == 0 ? 1 : rounds);
+    td_row report = {.direction = direction}; /* cleared once: there may be thousands of rounds of microseconds */
     for (uint32_t i = 0; i < rounds; i++) {
         const td_gpu_row *row = &job->control->rows[i];
-        uint64_t edges = job->lean ? row->edges : now->edges;
-        td_row report = {.direction = direction, .active_vertices = now->vertices, .active_edges = edges,
-                         .edges = edges};
+        report.active_vertices = now->vertices;
+        report.edges = report.active_edges = job->lean ? row->edges : now->edges;
         if (!row->split) {
-            td_unsettled_subtract(&job->unsettled, now->vertices, edges);
+            td_unsettled_subtract(&job->unsettled, now->vertices, report.edges);
             TD_CHECK(td_gpu_end_iteration(job, &report, began + (uint64_t)(each * 1e9 * i), each));
         }
         *now = (td_frontier){row->vertices, row->edges, true, !job->state.first_hit};

@@ -71,6 +71,7 @@ void td_run_destroy(td_run *run)
     td_free(run->forest);
     td_free(run->workers);
     td_free(run->rows);
+    td_free(run->full_rows);
     td_free(run->events);
     td_free(run->checkpoint_stats.resumed_from);
     for (int i = 0; i < TD_INPUTS; i++) td_free(run->inputs[i]);
@@ -89,18 +90,19 @@ static bool rows_end(const td_run *run)
  * for example, leave room for PLANNED_ROWS. */
 enum { PLANNED_ROWS = 8 * TD_FIRST_ROWS };
 
-static bool rows_crowd(uint32_t rows)
+static bool rows_crowd(const td_run *run, uint32_t rows)
 {
     td_memory_stats memory = td_memory();
     if (memory.budget == 0 || rows <= PLANNED_ROWS) return false;
-    return memory.now + rows * sizeof(td_row) + memory.budget / 16 > memory.budget;
+    return memory.now + rows * TD_ROW_BYTES(run->has_columns) + memory.budget / 16 > memory.budget;
 }
 
 /* Plans count the first rows alone: a run does not fail because its report would be long. */
 static td_status make_row_room(td_run *run)
 {
     uint32_t room = run->row_room == 0 ? TD_FIRST_ROWS : run->row_room * 2;
-    td_status status = rows_crowd(room) ? TD_NO_MEMORY : TD_RESIZE(&run->rows, room, "rows of iterations");
+    td_status status = rows_crowd(run, room) ? TD_NO_MEMORY : TD_RESIZE(&run->rows, room, "rows of iterations");
+    if (status == TD_OK && run->has_columns) status = TD_RESIZE(&run->full_rows, room, "rows of iterations");
     if (status == TD_NO_MEMORY && run->row_room > 0) {
         run->row_room |= NO_MORE_ROWS;
         return TD_OK;
@@ -117,8 +119,17 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
     }
     if (rows_end(run)) return TD_OK;
     if (run->row_count == run->row_room) TD_CHECK(make_row_room(run));
-    if (!rows_end(run)) run->rows[run->row_count++] = *row;
+    if (rows_end(run)) return TD_OK;
+    run->rows[run->row_count] = row->common;
+    if (run->has_columns) run->full_rows[run->row_count] = *row;
+    run->row_count++;
     return TD_OK;
+}
+
+td_row td_run_row(const td_run *run, uint32_t i)
+{
+    if (run->has_columns) return run->full_rows[i];
+    return (td_row){.common = run->rows[i]};
 }
 
 void td_run_count(td_run *run, const char *name, uint64_t value)

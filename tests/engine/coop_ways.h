@@ -24,7 +24,7 @@ enum { COOP_WAYS = 5 * 5 * 3 * 4 * 5 * 2 };
 static inline void coop_check_edges(const subject *about, const td_run *run)
 {
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         uint64_t all = row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand;
         bool whole = strcmp(row->direction, "near") == 0 ||
                      (strcmp(row->direction, "pull") == 0) != run->program->cpu->fused;

@@ -92,7 +92,7 @@ static inline uint64_t stolen_in(const td_run *run, const char *direction)
 {
     uint64_t stolen = 0;
     for (uint32_t i = 0; i < run->row_count; i++)
-        if (strcmp(run->rows[i].direction, direction) == 0) stolen += run->rows[i].edges_stolen;
+        if (strcmp(run->rows[i].direction, direction) == 0) stolen += run->full_rows[i].edges_stolen;
     return stolen;
 }
 

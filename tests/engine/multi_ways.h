@@ -77,7 +77,7 @@ static inline void multi_check_edges(const subject *about, const td_run *run, ui
 {
     bool fused = run->program->cpu->fused, gas = run->program->info->kind == TD_KIND_GAS;
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         bool pull = strcmp(row->direction, "pull") == 0;
         if (gas && (pull ? !fused : true) && row->edges != row->active_edges)
             SUBJECT_FAIL(about, "iteration %u (%s) has %" PRIu64 " active edges, %" PRIu64 " were processed",

@@ -104,7 +104,7 @@ static inline void stream_raise_cap(const td_program *program, const td_graph *g
     while (with.gpu_edges < 1 && td_streaming_plan(program, graph, &with, UINT64_C(1) << 40, &bytes,
                                                 &shape) != TD_OK) with.gpu_edges *= 1.5;
     bool ranked = program->info->kind == TD_KIND_SWEEP && graph->weights == TD_WEIGHT_F64; /* a forest: 8 bytes an edge, */
-    if (ranked) with.gpu_edges *= 1.5;                                                     /* not 12 (store/ranks.h) */
+    if (ranked) with.gpu_edges *= 2;                                                       /* not 12 (store/ranks.h) */
     options->gpu_edges = with.gpu_edges < 1 ? with.gpu_edges : 1;
     td_settings_clear(&settings);
 }

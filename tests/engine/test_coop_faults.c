@@ -137,7 +137,7 @@ static uint64_t edges_over_the_link(const td_graph *graph, const char *program)
     uint64_t edges = 0;
     td_run *run = run_of(program, graph, options_for(program, graph), "coop.invoke=always coop.piece=1 coop.order=hot");
     check_right(program, run);
-    for (uint32_t i = 0; i < run->row_count; i++) edges += run->rows[i].edges_link;
+    for (uint32_t i = 0; i < run->row_count; i++) edges += run->full_rows[i].edges_link;
     td_run_destroy(run);
     return edges;
 }

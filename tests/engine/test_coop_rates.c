@@ -41,7 +41,7 @@ TEST(values_that_are_final_early_cross_before_the_iteration_ends)
     for (int i = 0; i < 2; i++) {
         td_run *run = ranks_on(graph, "host-link each 10GB/s 10MB/s 1us\nfinish 1ns\n", 0.3, wide_and_narrow[i]);
         for (uint32_t r = 1; r < run->row_count; r++) {
-            double waited = run->rows[r].cpu_waited_seconds;
+            double waited = run->full_rows[r].cpu_waited_seconds;
             if (!(waited < 0.5 * all)) TEST_FAIL("iteration %u waits %g s of %g", r, waited, all);
         }
         td_run_destroy(run);
@@ -55,9 +55,9 @@ TEST(workers_that_are_far_behind_leave_everything_to_the_gpu)
     td_graph *graph = large_graph();
     td_run *run = ranks_on(graph, "host-gather 1MB/s\n", 0.3,
                            "coop.invoke=always coop.piece=65536 coop.compress=off coop.order=hot");
-    CHECK(run->rows[0].edges_cpu + run->rows[0].edges_on_demand > 0); /* nobody knows it yet */
+    CHECK(run->full_rows[0].edges_cpu + run->full_rows[0].edges_on_demand > 0); /* nobody knows it yet */
     for (uint32_t r = 1; r < run->row_count; r++)
-        CHECK_EQ(run->rows[r].edges_cpu + run->rows[r].edges_on_demand, 0);
+        CHECK_EQ(run->full_rows[r].edges_cpu + run->full_rows[r].edges_on_demand, 0);
     td_run_destroy(run);
     td_graph_destroy(graph);
 }
@@ -71,7 +71,7 @@ TEST(a_gpu_that_is_far_behind_leaves_hot_edges_to_the_workers)
         for (int i = 0; i < 2; i++) {
             td_run *run = ranks_on(graph, "operation-rate 1M/s\n", caps[c], wide_and_narrow[i]);
             for (uint32_t r = 1; r < run->row_count; r++)
-                CHECK(run->rows[r].edges_on_demand > 10 * run->rows[r].edges_gpu);
+                CHECK(run->full_rows[r].edges_on_demand > 10 * run->full_rows[r].edges_gpu);
             td_run_destroy(run);
         }
     td_graph_destroy(graph);

@@ -19,7 +19,7 @@ static counts count_on(const char *name, const char *program, double cap, const 
     td_run *run = run_of(program, graph, options, settings);
     counts sum = {.launches = run->launches, .to_device = run->bytes_to_device};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         sum.gpu += row->edges_gpu;
         sum.link += row->edges_link;
         sum.cpu += row->edges_cpu;
@@ -47,7 +47,7 @@ static uint64_t hot_edges(const td_graph *graph, const td_program *program, cons
     td_run *run = NULL;
     CHECK_OK(td_run_program(&run, program, graph, &options));
     td_settings_clear(&settings);
-    uint64_t edges = run->rows[0].edges_gpu + run->rows[0].edges_on_demand;
+    uint64_t edges = run->full_rows[0].edges_gpu + run->full_rows[0].edges_on_demand;
     td_run_destroy(run);
     return edges;
 }
@@ -121,7 +121,7 @@ static td_run *run_large(td_graph *graph, double cap, const char *settings)
     td_run *run = run_of("pagerank", graph, options, settings);
     CHECK_STR(run->engine, "coop");
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         CHECK_EQ(row->edges_gpu + row->edges_link + row->edges_cpu + row->edges_on_demand, row->active_edges);
     }
     CHECK_OK(td_run_verify(run, NULL, &claims));
@@ -134,10 +134,10 @@ TEST(fewer_bits_are_copied_and_others_read)
 {
     td_graph *graph = large_graph();
     td_run *on = run_large(graph, 0.25, WINDOWS), *off = run_large(graph, 0.25, WINDOWS "coop.compress=off");
-    CHECK(on->rows[0].edges_link > 0);
-    CHECK(off->rows[0].edges_link > 0);
-    CHECK(on->bytes_to_device > off->bytes_to_device + on->rows[0].edges_link);
-    CHECK(on->rows[0].edges_gpu > off->rows[0].edges_gpu + graph->edges / 10);
+    CHECK(on->full_rows[0].edges_link > 0);
+    CHECK(off->full_rows[0].edges_link > 0);
+    CHECK(on->bytes_to_device > off->bytes_to_device + on->full_rows[0].edges_link);
+    CHECK(on->full_rows[0].edges_gpu > off->full_rows[0].edges_gpu + graph->edges / 10);
     td_run_destroy(on);
     td_run_destroy(off);
     td_graph_destroy(graph);
@@ -154,7 +154,7 @@ TEST(windows_add_up_at_every_cap_on_either_side)
     for (size_t i = 0; i < sizeof caps / sizeof *caps; i++)
         for (size_t j = 0; j < sizeof ways / sizeof *ways; j++) {
             td_run *run = run_large(graph, caps[i], ways[j]);
-            on_demand += run->rows[0].edges_on_demand;
+            on_demand += run->full_rows[0].edges_on_demand;
             td_run_destroy(run);
         }
     CHECK(on_demand > 0);

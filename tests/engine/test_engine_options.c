@@ -314,7 +314,7 @@ TEST(without_a_limit_pagerank_stops_at_its_tolerance)
 
 /* Directions and counts. */
 
-static void check_row(const td_run *run, const td_row *row, uint64_t all, bool hits)
+static void check_row(const td_run *run, const td_iteration *row, uint64_t all, bool hits)
 {
     if (strcmp(row->direction, "push") == 0) CHECK_EQ(row->edges, row->active_edges);
     if (strcmp(row->direction, "bucket") == 0) CHECK_EQ(row->edges, row->active_edges);
@@ -351,6 +351,26 @@ TEST(a_push_processes_the_active_edges_and_a_pull_all_of_them)
         td_graph_destroy(graph);
     }
     destroy_pools(&threads);
+}
+
+/* A row with the columns of all engines takes eight times as much, and an iteration may take microseconds. */
+TEST(only_engines_with_columns_keep_them)
+{
+    td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_UNWEIGHTED, NULL);
+    static const char *const engines[] = {"cpu", "resident", "stream"};
+    for (int i = 0; i < 3; i++) {
+        td_run_options options = {.engine = engines[i], .devices = i > 0 ? "emu@unchecked" : NULL, .gpu_edges = i > 1 ? 0.5 : 0};
+        td_run *run = run_of("bfs", graph, options, i > 1 ? "stream.subgraph=256" : "");
+        CHECK(run->row_count > 30);
+        CHECK_EQ(run->full_rows != NULL, i > 1);
+        for (uint32_t r = 0; r < run->row_count; r++) {
+            td_row row = td_run_row(run, r);
+            CHECK_EQ(memcmp(&row.common, &run->rows[r], sizeof row.common), 0);
+            CHECK_EQ(row.bytes_direct, i > 1 ? run->full_rows[r].bytes_direct : 0);
+        }
+        td_run_destroy(run);
+    }
+    td_graph_destroy(graph);
 }
 
 /* The directions that occur in a run's rows, first letters in order of the alphabet. */

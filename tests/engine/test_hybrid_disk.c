@@ -54,7 +54,7 @@ static void close_pair(pair *self)
 static uint64_t bytes_read(const td_run *run)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) bytes += run->rows[i].disk_bytes;
+    for (uint32_t i = 0; i < run->row_count; i++) bytes += run->full_rows[i].disk_bytes;
     return bytes;
 }
 
@@ -133,7 +133,7 @@ TEST(components_read_every_edge_once)
     td_run_destroy(run);
     run = run_pair(&self, "mst", 0.2, "");
     for (uint32_t i = 0; i < run->row_count; i++)
-        CHECK(run->rows[i].disk_bytes <= (self.targets + self.weights) + (self.targets + self.weights) / 20);
+        CHECK(run->full_rows[i].disk_bytes <= (self.targets + self.weights) + (self.targets + self.weights) / 20);
     td_run_destroy(run);
     close_pair(&self);
 }
@@ -144,13 +144,13 @@ TEST(no_page_is_read_twice_in_an_iteration)
     td_run *run = run_pair(&self, "pagerank", 0.25, "hybrid.page=65536");
     CHECK_EQ(run->row_count, 4);
     for (uint32_t i = 0; i < run->row_count; i++) {
-        CHECK_EQ(run->rows[i].page_hits + run->rows[i].page_misses, run->rows[i].pages_cpu);
-        CHECK(run->rows[i].disk_bytes <= self.targets + self.targets / 20);
+        CHECK_EQ(run->full_rows[i].page_hits + run->full_rows[i].page_misses, run->full_rows[i].pages_cpu);
+        CHECK(run->full_rows[i].disk_bytes <= self.targets + self.targets / 20);
     }
-    CHECK(run->rows[3].disk_bytes < run->rows[0].disk_bytes); /* some stayed */
+    CHECK(run->full_rows[3].disk_bytes < run->full_rows[0].disk_bytes); /* some stayed */
     /* A page that was read is evicted, or in memory at the end, where not all are. */
     uint64_t evictions = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) evictions += run->rows[i].evictions;
+    for (uint32_t i = 0; i < run->row_count; i++) evictions += run->full_rows[i].evictions;
     CHECK_EQ(run->disk.evictions, evictions);
     CHECK(evictions > 0 && evictions < run->disk.misses && evictions + run->disk.pages > run->disk.misses);
     td_run_destroy(run);
@@ -168,7 +168,7 @@ TEST(rounds_on_a_page_and_k_are_those_given)
     static const char *const settings[] = {"hybrid.k=7", "hybrid.k=7 hybrid.rounds=1"};
     for (int i = 0; i < 2; i++) {
         td_run *run = run_pair(&self, "sssp", 0.5, settings[i]);
-        for (uint32_t row = 0; row < run->row_count; row++) rounds[i] += run->rows[row].rounds;
+        for (uint32_t row = 0; row < run->row_count; row++) rounds[i] += run->full_rows[row].rounds;
         CHECK(run->disk.ratio == 7);
         td_run_destroy(run);
     }

@@ -56,8 +56,8 @@ static outcome outcome_of(const td_graph *graph, td_pool *pool, const machine *o
     td_run *run = run_of(program, graph, options, text);
     outcome found = {.seconds = run->device_seconds, .peak = run->device_peak, .edges = run->edges_processed};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        found.cpu += run->rows[i].pages_cpu;
-        found.gpu += run->rows[i].pages_gpu;
+        found.cpu += run->full_rows[i].pages_cpu;
+        found.gpu += run->full_rows[i].pages_gpu;
     }
     td_run_destroy(run);
     return found;
@@ -118,7 +118,7 @@ TEST(a_gpu_is_tried_alone_and_the_better_way_is_kept)
                               .iterations = 5};
     td_run *run = run_of("pagerank", graph, options, "hybrid.page=16384 hybrid.use=both");
     CHECK_EQ(run->row_count, 5);
-    for (uint32_t i = 0; i < run->row_count; i++) CHECK((run->rows[i].pages_cpu == 0) == (i == 2));
+    for (uint32_t i = 0; i < run->row_count; i++) CHECK((run->full_rows[i].pages_cpu == 0) == (i == 2));
     td_run_destroy(run);
     td_graph_destroy(graph);
     td_pool_destroy(pool);

@@ -122,8 +122,8 @@ static void check_limit(const td_graph *graph, const td_run *wanted, uint64_t li
     if (try_limited(&run, graph, limit, settings) != TD_OK)
         TEST_FAIL("%llu bytes, %s: %s", (unsigned long long)limit, settings, td_last_message());
     CHECK(run->device_peak <= limit);
-    CHECK(run->rows[0].pages_gpu > 3);
-    CHECK_EQ(run->rows[0].edges_gpu, graph->edges);
+    CHECK(run->full_rows[0].pages_gpu > 3);
+    CHECK_EQ(run->full_rows[0].edges_gpu, graph->edges);
     check_near(run, wanted);
     td_run_destroy(run);
 }
@@ -161,9 +161,9 @@ TEST(a_gpu_gathers_along_both_lists_of_a_directed_graph)
         td_run *wanted = run_with("cpu", programs[p], graph, "");
         for (int i = 0; i < 2; i++) {
             td_run *run = run_with("hybrid", programs[p], graph, ways[i]);
-            CHECK(run->rows[0].pages_gpu > 0);
-            CHECK_EQ(run->rows[0].pages_cpu, 0);
-            CHECK_EQ(run->rows[0].edges_gpu, 2 * graph->edges);
+            CHECK(run->full_rows[0].pages_gpu > 0);
+            CHECK_EQ(run->full_rows[0].pages_cpu, 0);
+            CHECK_EQ(run->full_rows[0].edges_gpu, 2 * graph->edges);
             check_near(run, wanted);
             td_run_destroy(run);
         }
@@ -188,7 +188,7 @@ TEST(both_rules_state_alpha_and_its_times_in_every_row)
     td_graph *graph = large_graph();
     td_run *measured = run_by(graph, "measured"), *paper = run_by(graph, "paper");
     for (uint32_t i = 0; i < paper->row_count; i++) {
-        const td_row *rows[] = {&measured->rows[i], &paper->rows[i]};
+        const td_row *rows[] = {&measured->full_rows[i], &paper->full_rows[i]};
         for (int j = 0; j < 2; j++) {
             CHECK(rows[j]->alpha > 0);
             CHECK((rows[j]->overlap_seconds > 0) == (rows[j]->pages_cpu > 0 && rows[j]->pages_gpu > 0));
@@ -196,10 +196,10 @@ TEST(both_rules_state_alpha_and_its_times_in_every_row)
             CHECK(rows[j]->tpull_seconds > 0 && rows[j]->tgpu_seconds > 0);
             CHECK(fabs(rows[j]->alpha - rows[j]->tpull_seconds / rows[j]->tgpu_seconds) < 1e-9); /* all edges: f = 1 */
         }
-        CHECK(paper->rows[i].pages_cpu > 0);
-        CHECK((paper->rows[i].pages_gpu > 0) == (paper->rows[i].alpha >= 1));
+        CHECK(paper->full_rows[i].pages_cpu > 0);
+        CHECK((paper->full_rows[i].pages_gpu > 0) == (paper->full_rows[i].alpha >= 1));
     }
-    CHECK(paper->rows[1].tgpu_seconds > measured->rows[1].tgpu_seconds);
+    CHECK(paper->full_rows[1].tgpu_seconds > measured->full_rows[1].tgpu_seconds);
     td_run_destroy(measured);
     td_run_destroy(paper);
     td_graph_destroy(graph);

@@ -36,7 +36,7 @@ static td_run *run_on_slices(const char *program, const td_graph *graph, const c
 static uint64_t stolen_of(const td_run *run)
 {
     uint64_t all = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) all += run->rows[i].edges_stolen;
+    for (uint32_t i = 0; i < run->row_count; i++) all += run->full_rows[i].edges_stolen;
     return all;
 }
 
@@ -84,8 +84,8 @@ TEST(all_gpus_take_from_a_common_queue)
             TEST_FAIL("%s: one GPU processed %" PRIu64 " of %" PRIu64 " edges, %" PRIu64 " were stolen", programs[p],
                       most_edges(common), common->edges_processed, stolen_of(common));
         uint64_t before = 0, after = 0;
-        for (uint32_t i = 0; i < owners->row_count; i++) before += owners->rows[i].operations;
-        for (uint32_t i = 0; i < common->row_count; i++) after += common->rows[i].operations;
+        for (uint32_t i = 0; i < owners->row_count; i++) before += owners->full_rows[i].operations;
+        for (uint32_t i = 0; i < common->row_count; i++) after += common->full_rows[i].operations;
         CHECK(after < before);
         if (p == 0) CHECK_EQ(common->edges_processed, owners->edges_processed);
         td_run_destroy(owners);
@@ -135,7 +135,7 @@ TEST(pulls_of_slices_take_four_operations_of_the_host_for_each)
         uint64_t active = 0, reached = 0;
         td_run *run = run_on_slices("bfs", graph, slices(GPUS), settings[s]);
         for (uint32_t i = 0; i < run->row_count; i++) {
-            const td_row *row = &run->rows[i];
+            const td_row *row = &run->full_rows[i];
             bool pull = strcmp(row->direction, "pull") == 0, before = i > 0 && strcmp(run->rows[i - 1].direction, "pull") == 0;
             active += row->active_vertices;
             if (pull && before) CHECK_EQ(row->operations, 4 * GPUS);
@@ -186,7 +186,7 @@ static turns turns_of(const td_run *run)
 {
     turns of = {0};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         bool pull = strcmp(row->direction, "pull") == 0, before = i > 0 && strcmp(run->rows[i - 1].direction, "pull") == 0;
         of.pull = of.pull || pull;
         of.push = of.push || !pull;
@@ -218,9 +218,9 @@ TEST(searches_without_the_host_give_the_cpus_results)
             all.pull_then_push = all.pull_then_push || of.pull_then_push;
             all.push_then_pull = all.push_then_pull || of.push_then_pull;
             for (uint32_t i = 0; i < run->row_count; i++) {
-                CHECK_STR(run->rows[i].steal, "loop");
-                CHECK_EQ(run->rows[i].busy.count, run->rows[i].gpus);
-                CHECK(run->rows[i].longest_seconds > 0 && run->rows[i].idle_share >= 0 && run->rows[i].idle_share < 1);
+                CHECK_STR(run->full_rows[i].steal, "loop");
+                CHECK_EQ(run->full_rows[i].busy.count, run->full_rows[i].gpus);
+                CHECK(run->full_rows[i].longest_seconds > 0 && run->full_rows[i].idle_share >= 0 && run->full_rows[i].idle_share < 1);
             }
             td_run_destroy(run);
         }
@@ -277,7 +277,7 @@ static uint32_t pulls_in_loops(const td_run *run)
 {
     uint32_t pulls = 0;
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         pulls += strcmp(row->direction, "pull") == 0 && row->steal != NULL && strcmp(row->steal, "loop") == 0;
     }
     return pulls;
@@ -359,9 +359,9 @@ TEST(pushes_of_slices_take_few_operations_of_the_host)
     td_run *run = run_on_slices("bfs", graph, slices(GPUS), "multi.direction=push multi.loop_edges=0 multi.queue_edges=0 "
                                 "multi.partition=random multi.ownership=off");
     CHECK_EQ(run->row_count, 3);
-    CHECK(run->rows[0].operations < 39); /* with the first values, which count the frontier, too */
-    CHECK(run->rows[1].operations < 20);
-    CHECK(run->rows[2].operations < 23);
+    CHECK(run->full_rows[0].operations < 39); /* with the first values, which count the frontier, too */
+    CHECK(run->full_rows[1].operations < 20);
+    CHECK(run->full_rows[2].operations < 23);
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

@@ -18,7 +18,7 @@ static td_partition ranges_of(const td_graph *graph, int parts)
 static uint64_t messages_of(const td_run *run)
 {
     uint64_t messages = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) messages += run->rows[i].messages;
+    for (uint32_t i = 0; i < run->row_count; i++) messages += run->full_rows[i].messages;
     return messages;
 }
 
@@ -48,10 +48,10 @@ TEST(updates_of_one_vertex_are_one_message)
             td_run_options options = multi_options("bfs", machines[m]);
             td_run *run = run_of("bfs", graph, options, ways[w]);
             CHECK(run->row_count >= 2);
-            CHECK_EQ(run->rows[0].messages, others);
-            CHECK_EQ(run->rows[1].messages, senders);
+            CHECK_EQ(run->full_rows[0].messages, others);
+            CHECK_EQ(run->full_rows[1].messages, senders);
             CHECK_EQ(run->rows[1].edges, FAN);
-            CHECK_EQ(run->rows[1].bytes_exchanged, senders * (sizeof(uint32_t) + sizeof(uint32_t)));
+            CHECK_EQ(run->full_rows[1].bytes_exchanged, senders * (sizeof(uint32_t) + sizeof(uint32_t)));
             check_as_cpu(run, options, "");
             td_run_destroy(run);
         }
@@ -114,9 +114,9 @@ TEST(sums_send_what_changed_once_little_changes)
         uint64_t whole = graph->vertices * sizeof(float); /* each GPU's range, to the other one */
         uint32_t last = run->row_count - 1;
         CHECK(last >= 3);
-        CHECK(run->rows[0].bytes_exchanged >= whole);
-        for (uint32_t i = 1; i <= last; i++) CHECK(run->rows[i].bytes_exchanged <= whole);
-        CHECK_EQ(run->rows[last].bytes_exchanged, 0);
+        CHECK(run->full_rows[0].bytes_exchanged >= whole);
+        for (uint32_t i = 1; i <= last; i++) CHECK(run->full_rows[i].bytes_exchanged <= whole);
+        CHECK_EQ(run->full_rows[last].bytes_exchanged, 0);
         check_as_cpu(run, options, "pagerank.dangling=ignore");
         td_run_destroy(run);
     }
@@ -132,11 +132,11 @@ TEST(lists_in_vain_become_rare)
     options.iterations = 11;
     td_run *run = run_of("pagerank", graph, options, "multi.stealing=off");
     uint32_t few = 0;
-    for (uint32_t i = 1; i < run->row_count; i++) few += run->rows[i].operations < run->rows[0].operations;
+    for (uint32_t i = 1; i < run->row_count; i++) few += run->full_rows[i].operations < run->full_rows[0].operations;
     CHECK_EQ(few, 10); /* the first row has the first values, too */
     for (uint32_t i = 1; i < run->row_count; i++) { /* behind one, three and seven iterations without */
-        if (i == 2 || i == 6) CHECK_EQ(run->rows[i].operations, run->rows[2].operations);
-        else CHECK(run->rows[i].operations < run->rows[2].operations);
+        if (i == 2 || i == 6) CHECK_EQ(run->full_rows[i].operations, run->full_rows[2].operations);
+        else CHECK(run->full_rows[i].operations < run->full_rows[2].operations);
     }
     check_as_cpu(run, options, "");
     td_run_destroy(run);
@@ -150,7 +150,7 @@ TEST(minima_send_what_changed_once_little_changes)
         td_run_options options = multi_options("labels", linked_gpus("linked.topology", GPUS, ""));
         td_run *run = run_of("labels", graph, options,
                              copies ? ALONE "multi.direction=pull multi.exchange=copies" : ALONE "multi.direction=pull");
-        const td_row *first = &run->rows[1], *last = &run->rows[run->row_count - 1]; /* before 0 nothing has changed */
+        const td_row *first = &run->full_rows[1], *last = &run->full_rows[run->row_count - 1]; /* before 0 nothing has changed */
         CHECK(last->active_vertices < first->active_vertices);
         CHECK(last->bytes_exchanged < first->bytes_exchanged);
         check_as_cpu(run, options, "");
@@ -168,7 +168,7 @@ TEST(levels_are_sent_as_bitmaps)
     uint64_t words = ((uint64_t)graph->vertices + 31) / 32;
     CHECK(run->row_count > 3);
     for (uint32_t i = 1; i < run->row_count; i++) /* the first row has the first values, too */
-        CHECK_EQ(run->rows[i].bytes_exchanged, words * sizeof(uint32_t) * (GPUS - 1));
+        CHECK_EQ(run->full_rows[i].bytes_exchanged, words * sizeof(uint32_t) * (GPUS - 1));
     check_as_cpu(run, options, "");
     td_run_destroy(run);
     td_graph_destroy(graph);
@@ -185,7 +185,7 @@ TEST(an_iteration_on_eight_gpus_has_few_latencies)
     options.has_iterations = true;
     options.iterations = 6;
     td_run *run = run_of("pagerank", graph, options, "multi.breakdown=on multi.stealing=off");
-    const td_row *row = &run->rows[4]; /* whole ranges, behind another iteration that sent them */
+    const td_row *row = &run->full_rows[4]; /* whole ranges, behind another iteration that sent them */
     double seconds = row->computing_seconds + row->packing_seconds + row->deciding_seconds + row->waiting_seconds;
     printf("    %.1f us\n", seconds * 1e6);
     CHECK(seconds * 1e6 < MOST_US);

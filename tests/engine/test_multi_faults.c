@@ -208,7 +208,7 @@ TEST(the_cpu_beside_gpus_is_no_gpu)
     td_graph *graph = small_graph();
     td_run_options options = options_for(program_of("bfs")->info, graph, "cpu,emu:2");
     td_run *run = run_of("bfs", graph, options, "multi.direction=push multi.ownership=off");
-    for (uint32_t i = 0; i < run->row_count; i++) CHECK_EQ(run->rows[i].gpus, 2);
+    for (uint32_t i = 0; i < run->row_count; i++) CHECK_EQ(run->full_rows[i].gpus, 2);
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

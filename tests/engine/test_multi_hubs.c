@@ -31,8 +31,8 @@ static traffic run_with(const char *program, const td_graph *graph, const char *
     td_run *run = run_of(program, graph, options, settings);
     traffic found = {.bytes = remote_bytes(kept.gpus) - before};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        found.stolen += run->rows[i].edges_stolen;
-        found.cached += run->rows[i].edges_cached;
+        found.stolen += run->full_rows[i].edges_stolen;
+        found.cached += run->full_rows[i].edges_cached;
     }
     options.cache = NULL;
     check_as_cpu(run, options, "");

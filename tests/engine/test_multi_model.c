@@ -76,7 +76,7 @@ TEST(the_model_decides_what_is_predicted)
             td_run *run = run_with(gather ? "pagerank" : "sssp", graph, &settings);
             int seen = 0;
             for (uint32_t r = 0; r < run->row_count; r++) {
-                const td_row *row = &run->rows[r];
+                const td_row *row = &run->full_rows[r];
                 if (strcmp(row->steal, "stolen") != 0 || seen > 0) continue;
                 double third = (double)row->active_edges / 3 * costs[i];
                 CHECK(row->predicted_seconds > 0.99 * third && row->predicted_seconds < 1.05 * third);
@@ -100,7 +100,7 @@ TEST(a_model_is_corrected_by_what_edges_take)
     td_run *run = run_of("pagerank", graph, (td_run_options){.settings = &settings, .engine = "multi", .devices = MACHINE,
                                                              .has_iterations = true, .iterations = 12});
     for (int last = 0; last < 2; last++) {
-        const td_row *row = &run->rows[last ? run->row_count - 1 : 0];
+        const td_row *row = &run->full_rows[last ? run->row_count - 1 : 0];
         off[last] = row->predicted_seconds / row->longest_seconds;
     }
     if (!(off[0] > 20) || !(off[1] > 0.9 && off[1] < 1.1)) TEST_FAIL("%g at first, %g in the end", off[0], off[1]);
@@ -136,7 +136,7 @@ TEST(rows_have_loads_and_shares)
     bool stolen = false;
     CHECK(run->row_count > 1);
     for (uint32_t r = 0; r < run->row_count; r++) {
-        const td_row *row = &run->rows[r];
+        const td_row *row = &run->full_rows[r];
         double others = 0;
         CHECK(row->steal != NULL);
         CHECK_EQ(row->load.count, 3);
@@ -153,8 +153,8 @@ TEST(rows_have_loads_and_shares)
     td_run_destroy(run);
     settings = SET("multi.stealing=off", "multi.ownership=off"); /* small iterations are not divided */
     run = run_with("bfs", graph, &settings);
-    CHECK_EQ(run->rows[0].load.count, 0);
-    CHECK_STR(run->rows[0].steal, "off");
+    CHECK_EQ(run->full_rows[0].load.count, 0);
+    CHECK_STR(run->full_rows[0].steal, "off");
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

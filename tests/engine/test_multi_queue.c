@@ -27,7 +27,7 @@ static td_graph *star_graph(uint32_t vertices)
 static uint64_t operations_of(const td_run *run)
 {
     uint64_t all = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) all += run->rows[i].operations;
+    for (uint32_t i = 0; i < run->row_count; i++) all += run->full_rows[i].operations;
     return all;
 }
 
@@ -122,8 +122,8 @@ TEST(a_round_of_one_gpu_takes_three_operations)
     td_run *run = checked_run("bfs", mesh, slices(), HOST "multi.direction=push");
     CHECK(run->row_count > 30);
     for (uint32_t i = 10; i < run->row_count; i++) {
-        CHECK_EQ(run->rows[i].gpus, 1);
-        CHECK_EQ(run->rows[i].operations, 3);
+        CHECK_EQ(run->full_rows[i].gpus, 1);
+        CHECK_EQ(run->full_rows[i].operations, 3);
     }
     td_run_destroy(run);
     td_graph_destroy(mesh);
@@ -136,8 +136,8 @@ TEST(gpus_without_active_vertices_are_not_launched)
     td_graph *mesh = mesh_graph(10, 128);
     td_run *run = checked_run("bfs", mesh, slices(), HOST "multi.direction=push multi.ownership=off");
     for (uint32_t i = 2; i < 20; i++) {
-        CHECK_EQ(run->rows[i].gpus, 4);
-        CHECK_EQ(run->rows[i].operations, 3);
+        CHECK_EQ(run->full_rows[i].gpus, 4);
+        CHECK_EQ(run->full_rows[i].operations, 3);
     }
     td_run_destroy(run);
     td_graph_destroy(mesh);
@@ -173,7 +173,7 @@ TEST(the_parts_of_iterations_add_up_to_the_run)
             td_run *run = run_of(runs[i].program, graph, options, settings);
             long long sum = 0, computing = 0;
             for (uint32_t r = 0; r < run->row_count; r++) {
-                const td_row *row = &run->rows[r];
+                const td_row *row = &run->full_rows[r];
                 CHECK(row->computing_seconds >= 0 && row->packing_seconds >= 0 && row->deciding_seconds >= 0 &&
                       row->waiting_seconds >= 0);
                 computing += llround(row->computing_seconds * 1e9);
@@ -201,8 +201,8 @@ TEST(a_group_that_reaches_each_other_runs_small_rounds_without_the_host)
         td_run *group = run_of(programs[p], graph, options, push);
         td_run *host = run_of(programs[p], graph, options, p == 1 ? HOST : HOST "multi.direction=push");
         for (uint32_t i = 0; i < group->row_count; i++) {
-            CHECK_STR(group->rows[i].steal, "loop");
-            CHECK_EQ(group->rows[i].gpus, 4);
+            CHECK_STR(group->full_rows[i].steal, "loop");
+            CHECK_EQ(group->full_rows[i].gpus, 4);
         }
         if (!(group->device_seconds < 0.7 * host->device_seconds))
             TEST_FAIL("%s: %.0f us, %.0f us with the host in every round", programs[p], group->device_seconds * 1e6,
@@ -213,7 +213,7 @@ TEST(a_group_that_reaches_each_other_runs_small_rounds_without_the_host)
     }
     td_run_options options = multi_options("bfs", mesh);
     td_run *off = run_of("bfs", graph, options, "multi.ownership=off multi.direction=push"); /* owners may not change */
-    for (uint32_t i = 0; i < off->row_count; i++) CHECK_EQ(off->rows[i].gpus, 8);
+    for (uint32_t i = 0; i < off->row_count; i++) CHECK_EQ(off->full_rows[i].gpus, 8);
     td_run_destroy(off);
     td_graph_destroy(graph);
 }

@@ -141,8 +141,8 @@ TEST(the_warning_names_what_happened_and_where_the_run_goes_on)
     CHECK_CONTAINS(warned, "after iteration");
     CHECK(run->recovery.copies > 1);
     CHECK(run->recovery.iterations_repeated < 3);
-    CHECK_EQ(run->rows[run->row_count - 1].gpus, 2);
-    CHECK_EQ(run->rows[0].gpus, 3);
+    CHECK_EQ(run->full_rows[run->row_count - 1].gpus, 2);
+    CHECK_EQ(run->full_rows[0].gpus, 3);
     td_run_destroy(run);
     td_graph_destroy(graph);
 }
@@ -206,7 +206,7 @@ TEST(a_run_behind_a_recovery_has_all_gpus)
     CHECK_EQ(first->recovery.gpus_lost, 1);
     td_run *second = run_of("sssp", graph, options, "multi.ownership=off multi.direction=push");
     CHECK_EQ(second->recovery.gpus_lost, 0);
-    CHECK_EQ(second->rows[0].gpus, 3);
+    CHECK_EQ(second->full_rows[0].gpus, 3);
     CHECK_EQ(memcmp(first->values, second->values, graph->vertices * sizeof(uint32_t)), 0);
     td_run_destroy(first);
     td_run_destroy(second);
@@ -223,7 +223,7 @@ TEST(later_runs_leave_out_a_gpu_that_the_process_has_lost)
     td_device_lose_for_good("emu:1");
     *warned = '\0';
     run = run_without(program_of("bfs"), graph, options, "", "", 0);
-    CHECK_EQ(run->rows[0].gpus, 2);
+    CHECK_EQ(run->full_rows[0].gpus, 2);
     CHECK_EQ(run->recovery.gpus_lost, 0);
     CHECK_CONTAINS(warned, "emu:1 was lost in an earlier run");
     check_as_cpu(run, options, "");
@@ -254,7 +254,7 @@ TEST(a_member_lost_inside_a_joint_launch_does_not_hang_the_run)
         td_device_lose_in_joint(lost[i / 3 % 2][i % 3], 1);
         td_run *run = run_without(program, graph, options, "multi.direction=push", "", 0);
         CHECK_EQ(run->recovery.gpus_lost, 1);
-        CHECK_EQ(run->rows[run->row_count - 1].gpus, 2);
+        CHECK_EQ(run->full_rows[run->row_count - 1].gpus, 2);
         check_as_cpu(run, options, "");
         td_run_destroy(run);
         CHECK_EQ(td_memory().now, held);

@@ -28,8 +28,8 @@ static traffic run_on(const char *program, const td_graph *graph, const char *de
                                   td_device_link_counts(gpus->gpu[0], gpus->gpu[1]).read_bytes,
                      .seconds = run->device_seconds};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        found.relayed += run->rows[i].bytes_relayed;
-        found.exchanged += run->rows[i].bytes_exchanged;
+        found.relayed += run->full_rows[i].bytes_relayed;
+        found.exchanged += run->full_rows[i].bytes_exchanged;
     }
     options.cache = NULL;
     check_as_cpu(run, options, "");
@@ -79,8 +79,8 @@ TEST(updates_of_gpus_without_a_link_are_carried_by_a_launch)
     td_run *run = run_of("bfs", graph, options, "multi.direction=push multi.ownership=off multi.stealing=off");
     uint64_t relayed = 0;
     for (uint32_t i = 1; i < run->row_count; i++) { /* the first row has the first values, too */
-        CHECK(run->rows[i].operations < MOST);
-        relayed += run->rows[i].bytes_relayed;
+        CHECK(run->full_rows[i].operations < MOST);
+        relayed += run->full_rows[i].bytes_relayed;
     }
     CHECK(relayed > 0);
     check_as_cpu(run, options, "");

@@ -19,7 +19,7 @@ static td_graph *some_graph(void) { return islands_graph(1, 900, 12); }
 static uint64_t direct_bytes(const td_run *run)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) bytes += run->rows[i].bytes_direct;
+    for (uint32_t i = 0; i < run->row_count; i++) bytes += run->full_rows[i].bytes_direct;
     return bytes;
 }
 
@@ -126,7 +126,7 @@ TEST(an_iteration_over_all_edges_reads_all_that_the_plan_leaves_at_the_host)
     CHECK(stated > graph->edges / 2 * sizeof(uint32_t));
     CHECK_EQ(td_plan_counter(plan, "edges_at_host") * sizeof(uint32_t), stated);
     CHECK_OK(td_run_program(&run, program_of("pagerank"), graph, &options));
-    for (uint32_t i = 0; i < run->row_count; i++) CHECK_EQ(run->rows[i].bytes_direct, stated);
+    for (uint32_t i = 0; i < run->row_count; i++) CHECK_EQ(run->full_rows[i].bytes_direct, stated);
     for (int i = 0; i < plan->devices.count; i++) {
         const td_device_row *row = &plan->devices.of[i].row;
         CHECK_EQ(run->devices.of[i].row.peak, row->graph + row->program);
@@ -201,8 +201,8 @@ TEST(links_are_measured_within_the_memory_that_the_plan_states)
         td_run *run = run_of(programs[p], graph, options, settings);
         uint64_t relayed = 0, stolen = 0;
         for (uint32_t i = 0; i < run->row_count; i++) {
-            relayed += run->rows[i].bytes_relayed;
-            stolen += run->rows[i].edges_stolen;
+            relayed += run->full_rows[i].bytes_relayed;
+            stolen += run->full_rows[i].edges_stolen;
         }
         CHECK(relayed > 0);
         CHECK(stolen > 0);
@@ -222,7 +222,7 @@ TEST(rounds_without_the_host_keep_to_the_memory_that_the_plan_states)
         td_run_options options = options_for(program_of(programs[p])->info, graph, linked);
         options.gpu_memory = planned(programs[p], graph, linked, 0, "");
         td_run *run = run_of(programs[p], graph, options, "");
-        CHECK_STR(run->rows[0].steal, "loop");
+        CHECK_STR(run->full_rows[0].steal, "loop");
         CHECK_EQ(direct_bytes(run), 0);
         td_run_destroy(run);
     }

@@ -67,7 +67,7 @@ TEST(nothing_is_stolen_where_stealing_is_off_or_there_is_no_link)
     for (int w = 0; w < 3; w++)
         for (int i = 0; i < THIEVES; i++) {
             td_run *run = run_thief(&thieves[i], graph, ways[w].devices, ways[w].sharing);
-            for (uint32_t r = 0; r < run->row_count; r++) CHECK_EQ(run->rows[r].edges_stolen, 0);
+            for (uint32_t r = 0; r < run->row_count; r++) CHECK_EQ(run->full_rows[r].edges_stolen, 0);
             td_run_destroy(run);
         }
     td_graph_destroy(graph);
@@ -92,7 +92,7 @@ static int workers_of_hub(const char *program, const td_graph *graph, const char
     check_all_edges(run);
     *largest = 0;
     for (uint32_t i = 0; i < run->row_count && workers == 0; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         if (row->share.count == 0 || row->active_edges < 999) continue;
         int fragment = 0;
         for (int k = 1; k < 4; k++)
@@ -146,14 +146,14 @@ static double seconds_of(const char *program, const td_graph *graph, const char 
 static uint64_t operations_of(const td_run *run)
 {
     uint64_t all = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) all += run->rows[i].operations;
+    for (uint32_t i = 0; i < run->row_count; i++) all += run->full_rows[i].operations;
     return all;
 }
 
 static uint32_t stolen_rows(const td_run *run)
 {
     uint32_t rows = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) rows += run->rows[i].edges_stolen > 0;
+    for (uint32_t i = 0; i < run->row_count; i++) rows += run->full_rows[i].edges_stolen > 0;
     return rows;
 }
 
@@ -258,7 +258,7 @@ static uint32_t least_gpus(const td_run *run, uint32_t first)
 {
     uint32_t least = UINT32_MAX;
     for (uint32_t i = first; i < run->row_count; i++)
-        if (run->rows[i].gpus < least) least = run->rows[i].gpus;
+        if (run->full_rows[i].gpus < least) least = run->full_rows[i].gpus;
     return least;
 }
 
@@ -266,7 +266,7 @@ static uint32_t most_gpus(const td_run *run, uint32_t first)
 {
     uint32_t most = 0;
     for (uint32_t i = first; i < run->row_count; i++)
-        if (run->rows[i].gpus > most) most = run->rows[i].gpus;
+        if (run->full_rows[i].gpus > most) most = run->full_rows[i].gpus;
     return most;
 }
 
@@ -348,7 +348,7 @@ TEST(ownership_comes_back_when_the_work_grows)
     CHECK(least_gpus(run, 0) < 4);
     for (uint32_t i = 0; i < run->row_count; i++) {
         if (strcmp(run->rows[i].direction, "pull") != 0) continue;
-        CHECK_EQ(run->rows[i].gpus, 4);
+        CHECK_EQ(run->full_rows[i].gpus, 4);
         pulls++;
     }
     CHECK(pulls > 0);
@@ -371,9 +371,9 @@ TEST(exact_costs_are_those_of_the_first_run)
     CHECK(stolen_in(second, "push") > second->edges_processed / 2);
     double alone = 0, shared = 0, expected = 0;
     for (uint32_t i = 0; i < first->row_count; i++) {
-        alone += first->rows[i].longest_seconds;
-        shared += second->rows[i].longest_seconds;
-        expected += second->rows[i].predicted_seconds;
+        alone += first->full_rows[i].longest_seconds;
+        shared += second->full_rows[i].longest_seconds;
+        expected += second->full_rows[i].predicted_seconds;
     }
     if (!(2 * shared < alone) || !(expected > 0.6 * shared && expected < 1.2 * shared))
         TEST_FAIL("longest GPUs: %.0f us alone, %.0f us divided, %.0f us expected", 1e6 * alone, 1e6 * shared, 1e6 * expected);

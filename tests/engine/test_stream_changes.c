@@ -42,7 +42,7 @@ static uint64_t moved(const td_run *run)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < run->row_count; i++)
-        bytes += run->rows[i].bytes_whole + run->rows[i].bytes_extracted + run->rows[i].bytes_direct;
+        bytes += run->full_rows[i].bytes_whole + run->full_rows[i].bytes_extracted + run->full_rows[i].bytes_direct;
     return bytes;
 }
 

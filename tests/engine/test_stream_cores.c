@@ -17,7 +17,7 @@ static crossed cross(const td_graph *graph, double share, const char *settings)
     crossed of = {.launches = run->launches};
     CHECK_EQ(strcmp(run->engine, "stream"), 0);
     for (uint32_t i = 0; i < run->row_count; i++)
-        of.bytes += run->rows[i].bytes_whole + run->rows[i].bytes_extracted + run->rows[i].bytes_direct;
+        of.bytes += run->full_rows[i].bytes_whole + run->full_rows[i].bytes_extracted + run->full_rows[i].bytes_direct;
     for (int i = 0; i < run->counter_count; i++)
         if (strcmp(run->counters[i].name, "host_bytes") == 0) of.host_bytes = run->counters[i].value;
     CHECK_OK(TD_NEW(&of.cores, graph->vertices, "core numbers"));

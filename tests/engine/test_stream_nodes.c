@@ -57,9 +57,9 @@ static counted count(const char *program, const td_graph *graph, const char *set
     td_run *run = run_of(program, graph, options, settings);
     counted sum = {.digest = 14695981039346656037u};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        sum.local += run->rows[i].bytes_local;
-        sum.remote += run->rows[i].bytes_remote;
-        sum.extracted += run->rows[i].bytes_extracted;
+        sum.local += run->full_rows[i].bytes_local;
+        sum.remote += run->full_rows[i].bytes_remote;
+        sum.extracted += run->full_rows[i].bytes_extracted;
     }
     for (uint32_t v = 0; v < graph->vertices; v++)
         sum.digest = (sum.digest ^ ((const uint32_t *)run->values)[v]) * 1099511628211u;

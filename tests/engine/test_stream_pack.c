@@ -51,7 +51,7 @@ static uint64_t bytes_moved(const td_graph *graph, const char *settings)
     uint64_t moved = 0;
     td_run *run = run_of("sssp", graph, quarter(graph), settings);
     for (uint32_t i = 0; i < run->row_count; i++)
-        moved += run->rows[i].bytes_whole + run->rows[i].bytes_extracted + run->rows[i].bytes_direct;
+        moved += run->full_rows[i].bytes_whole + run->full_rows[i].bytes_extracted + run->full_rows[i].bytes_direct;
     td_run_destroy(run);
     return moved;
 }

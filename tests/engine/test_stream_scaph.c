@@ -93,7 +93,7 @@ static counted count(const char *program, const td_graph *graph, const char *set
     td_run *run = run_with(program, graph, settings);
     counted sum = {.iterations = run->iterations, .edges = run->edges_processed, .seconds = run->device_seconds};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         sum.whole += row->bytes_whole;
         sum.extracted += row->bytes_extracted;
         sum.moved += row->bytes_whole + row->bytes_extracted + row->bytes_direct;
@@ -259,11 +259,11 @@ TEST(mixed_pushes_while_few_values_change_and_gathers_afterwards)
                                   .has_iterations = true, .iterations = ITERATIONS};
         const char *settings = off ? "stream.subgraph=4K stream.activity=off" : "stream.subgraph=4K stream.activity=mixed";
         runs[off] = run_of(name, graph, options, settings);
-        for (const td_row *row = runs[off]->rows; row < runs[off]->rows + ITERATIONS; row++)
+        for (const td_row *row = runs[off]->full_rows; row < runs[off]->full_rows + ITERATIONS; row++)
             moved[off] += row->bytes_whole + row->bytes_direct;
     }
     for (uint32_t i = 0; i < ITERATIONS; i++) {
-        const td_row *row = &runs[0]->rows[i];
+        const td_row *row = &runs[0]->full_rows[i];
         bool gathered = strcmp(row->direction, "pull") == 0;
         gathers += gathered;
         if (gathered) CHECK_EQ(row->edges, graph->edges);
@@ -385,7 +385,7 @@ TEST(the_number_of_levels_follows_the_measured_rates)
         td_run_options options = {.engine = "stream", .gpu_edges = 0.25,
                                   .devices = i == 0 ? emulated("slow.topology", slow) : small_machine_path()};
         td_run *run = run_of("labels", graph, options, "stream.subgraph=4K stream.variant=hvsp");
-        levels[i] = run->rows[0].levels;
+        levels[i] = run->full_rows[0].levels;
         td_run_destroy(run);
     }
     if (levels[0] < 3 || levels[0] > 4) TEST_FAIL("%u levels, where memory is 4 times as fast as the link", levels[0]);
@@ -436,8 +436,8 @@ TEST(partly_filled_chunks_are_revisited)
     td_graph *graph = inputs_by_subgraph();
     td_run_options options = {.engine = "stream", .devices = small_machine_path(), .gpu_edges = 0.6};
     td_run *run = run_of("nn", graph, options, "stream.subgraph=4K stream.variant=lvsp");
-    CHECK_EQ(run->rows[0].subgraphs_extracted, 4);
-    CHECK_EQ(run->rows[0].chunks_sent, 2);
+    CHECK_EQ(run->full_rows[0].subgraphs_extracted, 4);
+    CHECK_EQ(run->full_rows[0].chunks_sent, 2);
     td_run_destroy(run);
     td_graph_destroy(graph);
 }

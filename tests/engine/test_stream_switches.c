@@ -28,7 +28,7 @@ static seen see(const char *program, const td_graph *graph, const char *settings
     td_run *run = run_of(program, graph, options, settings);
     seen out = {.iterations = run->iterations, .launches = run->launches, .edges = run->edges_processed};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         out.whole += row->bytes_whole;
         out.extracted += row->bytes_extracted;
         out.direct += row->bytes_direct;

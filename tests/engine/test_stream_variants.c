@@ -70,7 +70,7 @@ static measured measure(const char *program, const td_graph *graph, const char *
     td_run *run = run_variant(program, graph, variant);
     measured sum = {.iterations = run->iterations, .edges = run->edges_processed, .seconds = run->device_seconds};
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const td_row *row = &run->rows[i];
+        const td_row *row = &run->full_rows[i];
         sum.moved += row->bytes_whole + row->bytes_extracted + row->bytes_direct;
         sum.useful += row->bytes_useful;
     }
@@ -218,7 +218,7 @@ TEST(copies_of_sums_do_not_wait_for_what_is_on_the_device)
     td_graph *graphs[] = {skewed(11), generated(&longer_web)};
     for (int i = 0; i < 2; i++) {
         td_run *run = run_variant("pagerank", graphs[i], "full stream.subgraph=4K");
-        const td_row *row = &run->rows[1];
+        const td_row *row = &run->full_rows[1];
         CHECK(row->subgraphs_resident > 12);
         CHECK(row->subgraphs_whole > 6);
         double either = row->copy_seconds + row->compute_seconds - row->both_seconds;
@@ -241,7 +241,7 @@ TEST(the_same_run_twice_moves_the_same_bytes_in_the_same_virtual_time)
         CHECK_EQ(a->bytes_to_device, b->bytes_to_device);
         CHECK_EQ(a->row_count, b->row_count);
         for (uint32_t r = 0; r < a->row_count; r++) {
-            td_row first = a->rows[r], second = b->rows[r];
+            td_row first = a->full_rows[r], second = b->full_rows[r];
             first.start = first.seconds = second.start = second.seconds = 0; /* by the host's clock */
             first.queue_seconds = second.queue_seconds = 0;
             CHECK_EQ(memcmp(&first, &second, sizeof first), 0);
@@ -264,7 +264,7 @@ TEST(subgraphs_that_stay_fill_the_room_for_edges)
         td_run_options options = {.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = 0.25,
                                   .has_iterations = true, .iterations = 3};
         td_run *run = run_of("pagerank", graph, options, "stream.subgraph=8K");
-        const td_row *rows = run->rows;
+        const td_row *rows = run->full_rows;
         CHECK_EQ(run->row_count, 3);
         CHECK(rows[0].bytes_whole > room && rows[2].bytes_whole > 0);
         double stays = (double)(rows[0].bytes_whole - rows[2].bytes_whole) / room;
@@ -289,8 +289,8 @@ TEST(beta_is_for_subgraphs_of_growing_use)
         td_run_options options = {.engine = "stream", .devices = "emu:1@unchecked", .gpu_edges = 0.1};
         td_run *run = run_of("labels", graph, options, settings[i]);
         for (uint32_t r = 0; r < run->row_count; r++) {
-            whole[i] += run->rows[r].subgraphs_whole;
-            direct[i] += run->rows[r].subgraphs_direct;
+            whole[i] += run->full_rows[r].subgraphs_whole;
+            direct[i] += run->full_rows[r].subgraphs_direct;
         }
         td_run_destroy(run);
     }

@@ -37,7 +37,7 @@ static uint64_t counted(const char *program, const char *engine, const char *set
     if (strcmp(counter, "launches") == 0) value = run->launches;
     if (strcmp(counter, "iterations") == 0) value = run->iterations;
     if (strcmp(counter, "edges") == 0) value = run->edges_processed;
-    if (strcmp(counter, "pages") == 0) value = run->rows[0].pages_cpu;
+    if (strcmp(counter, "pages") == 0) value = run->full_rows[0].pages_cpu;
     if (strcmp(counter, "array_bytes") == 0) value = run->array_bytes;
     for (int w = 0; strcmp(counter, "pieces") == 0 && w < run->worker_count; w++) value += run->workers[w].pieces;
     for (int w = 0; strcmp(counter, "idle") == 0 && w < run->worker_count; w++) value += run->workers[w].idle_seconds > 0;
@@ -72,7 +72,7 @@ TEST(fewer_gpus_are_considered_below_t3)
     for (int high = 0; high < 2; high++) {
         td_run *run = run_on("grid 30x40", "labels", "multi", "emu:4@dgx1", 0,
                              high ? "multi.loop_edges=0 multi.t3=1000" : "multi.loop_edges=0 multi.t3=0");
-        for (uint32_t i = 0; i < run->row_count; i++) gpus[high] += run->rows[i].gpus;
+        for (uint32_t i = 0; i < run->row_count; i++) gpus[high] += run->full_rows[i].gpus;
         rows[high] = run->row_count;
         td_run_destroy(run);
     }

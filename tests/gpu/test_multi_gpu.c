@@ -102,7 +102,7 @@ TEST(slices_read_edges_that_do_not_fit_from_the_host)
         options.gpu_edges = 0.25;
         td_run *run = run_of(programs[p], graph, options, "multi.t1=0 multi.t2=0");
         uint64_t bytes = 0;
-        for (uint32_t i = 0; i < run->row_count; i++) bytes += run->rows[i].bytes_direct;
+        for (uint32_t i = 0; i < run->row_count; i++) bytes += run->full_rows[i].bytes_direct;
         CHECK(bytes > 0);
         check_as_cpu(run, options, "");
         td_run_destroy(run);
@@ -122,7 +122,7 @@ TEST(searches_on_slices_without_the_host)
             td_run_options options = slices_of("bfs", graphs[g]);
             td_run *run = run_of("bfs", graphs[g], options, settings[s]);
             check_as_cpu(run, options, "");
-            for (uint32_t i = 0; i < run->row_count; i++) CHECK_STR(run->rows[i].steal, "loop");
+            for (uint32_t i = 0; i < run->row_count; i++) CHECK_STR(run->full_rows[i].steal, "loop");
             td_run_destroy(run);
         }
         td_graph_destroy(graphs[g]);
@@ -141,7 +141,7 @@ TEST(slices_push_along_cached_and_divided_lists)
         snprintf(settings, sizeof settings, "%s multi.hub_degree=100", rounds);
         td_run *run = run_of(programs[p], graph, options, settings);
         uint64_t cached = 0;
-        for (uint32_t i = 0; i < run->row_count; i++) cached += run->rows[i].edges_cached;
+        for (uint32_t i = 0; i < run->row_count; i++) cached += run->full_rows[i].edges_cached;
         CHECK(cached > 0);
         check_as_cpu(run, options, "");
         check_all_edges(run);

@@ -408,7 +408,7 @@ static td_status end_alone(td_run *run, const td_run_options *options)
     uint32_t rows = run->row_count;
     TD_CHECK(td_checks_lists(run->graph, true, options->pool));
     TD_CHECK(td_cpu_run(run, options));
-    for (; rows < run->row_count; rows++) run->rows[rows].edges_cpu = run->rows[rows].edges;
+    for (; rows < run->row_count; rows++) run->full_rows[rows].edges_cpu = run->rows[rows].edges;
     run->seconds += seconds;
     return TD_OK;
 }

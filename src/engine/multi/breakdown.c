@@ -71,5 +71,5 @@ void td_multi_close_parts(td_multi_job *self)
 {
     td_run *run = self->run;
     if (!self->set.breakdown || run->row_count == 0) return;
-    run->rows[run->row_count - 1].deciding_seconds += (double)after(td_multi_clock(self), self->times.ended) * 1e-9;
+    run->full_rows[run->row_count - 1].deciding_seconds += (double)after(td_multi_clock(self), self->times.ended) * 1e-9;
 }

@@ -101,8 +101,8 @@ static void note_loop(td_streaming_job *self, uint32_t first_row)
 {
     td_run *run = self->gpu.run;
     for (uint32_t i = first_row; i < run->row_count; i++) {
-        run->rows[i].bytes_direct = run->rows[i].edges * td_link_edge_bytes(self->push);
-        run->rows[i].bytes_useful = run->rows[i].edges * self->push->useful_bytes;
+        run->full_rows[i].bytes_direct = run->rows[i].edges * td_link_edge_bytes(self->push);
+        run->full_rows[i].bytes_useful = run->rows[i].edges * self->push->useful_bytes;
     }
 }
 

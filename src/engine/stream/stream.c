@@ -407,7 +407,7 @@ static td_status run_stream(const td_plan *plan, td_run *run)
     if (shape->shape.prepared != 0) td_run_count(run, "prepared", self.layout->prepared_read);
     td_device_use *use = td_device_use_of(&run->devices, run->device);
     use->row.busy_seconds = 0;
-    for (uint32_t i = 0; i < run->row_count; i++) use->row.busy_seconds += run->rows[i].compute_seconds;
+    for (uint32_t i = 0; i < run->row_count; i++) use->row.busy_seconds += run->full_rows[i].compute_seconds;
     TD_TRY(td_gpu_copy_result(&self.gpu));
     if (options->parents) TD_TRY(find_parents(&self));
 done:
