@@ -359,7 +359,8 @@ TEST(only_engines_with_columns_keep_them)
     td_graph *graph = test_graph(test_graph_named("grid 30x40"), TEST_UNWEIGHTED, NULL);
     static const char *const engines[] = {"cpu", "resident", "stream"};
     for (int i = 0; i < 3; i++) {
-        td_run_options options = {.engine = engines[i], .devices = i > 0 ? "emu@unchecked" : NULL, .gpu_edges = i > 1 ? 0.5 : 0};
+        td_run_options options = {.engine = engines[i], .devices = i > 0 ? "emu@unchecked" : NULL,
+                                  .gpu_edges = i > 1 ? 0.5 : 0, .has_source = true};
         td_run *run = run_of("bfs", graph, options, i > 1 ? "stream.subgraph=256" : "");
         CHECK(run->row_count > 30);
         CHECK_EQ(run->full_rows != NULL, i > 1);
