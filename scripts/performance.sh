@@ -78,15 +78,21 @@ milliseconds() { # three digits
 }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a == "" || b == "" || b + 0 == 0) exit; printf "%.2f", a / b }'; }
 
-# arguments PROGRAM: what it is run with; iterations: over how many the time is divided.
-arguments() { case $1 in bfs | sssp) echo '--source 1' ;; pagerank | heat) echo '--iterations 20' ;; esac; }
+# arguments PROGRAM GRAPH: what it is run with; iterations: over how many the time is divided.
+arguments() {
+    case $1 in
+    bfs | sssp) echo "--source $(source_of "$2")" ;;
+    pagerank | heat) echo '--iterations 20' ;;
+    esac
+}
+source_of() { case $1 in k23*) echo 3 ;; *) echo 1 ;; esac; } # vertex 1 of k23 has no edges
 iterations() { case $1 in pagerank | heat) echo 20 ;; *) echo 1 ;; esac; }
 
 time_of() { # PROGRAM GRAPH OPTIONS: ms, of pagerank those of an iteration
     local program=$1 name=$2
     shift 2
     # shellcheck disable=SC2046
-    measure "$program" "$folder/$name.tg" $(arguments "$program") --repeat "$repeat" "$@"
+    measure "$program" "$folder/$name.tg" $(arguments "$program" "$name") --repeat "$repeat" "$@"
     milliseconds "$(iterations "$program")"
 }
 
@@ -139,8 +145,8 @@ gapbs() { # PROGRAM GRAPH: median ms of its trials; nothing without GAPBS
     local suffix=sg tool options='' average=1
     [ -n "${GAPBS:-}" ] || return
     case $1 in
-    bfs) tool=bfs options='-r 1' ;;
-    sssp) tool=sssp suffix=wsg options="-r 1 -d $( [[ $2 == grid* ]] && echo 100 || echo 2)" ;;
+    bfs) tool=bfs options="-r $(source_of "$2")" ;;
+    sssp) tool=sssp suffix=wsg options="-r $(source_of "$2") -d $( [[ $2 == grid* ]] && echo 100 || echo 2)" ;;
     wcc) tool=cc ;;
     pagerank) tool=pr options='-i 20 -t 0' average=20 ;;
     esac
@@ -290,7 +296,7 @@ table_disk_bytes() {
     while read -r program name share; do
         [ -z "${SMALL:-}" ] || share=24M
         # shellcheck disable=SC2046
-        measure "$program" "$folder/$name.tg" $(arguments "$program") --engine hybrid --memory "$share"
+        measure "$program" "$folder/$name.tg" $(arguments "$program" "$name") --engine hybrid --memory "$share"
         row "$program" "$name" "$share" "$(awk -v b="$(rows disk_bytes)" 'BEGIN { printf "%.2f", b / 1e9 }')" \
             "$(awk -v b="$(rows disk_bytes)" -v e="$(figure edges)" \
                 -v each="$([ "$program" = sssp ] && echo 5 || echo 4)" 'BEGIN { printf "%.2f", b / (e * each) }')" \
