@@ -219,7 +219,7 @@ uint32_t td_result_iterations(const td_result *result) { return result->iteratio
 const td_iteration *td_result_iteration(const td_result *result, uint32_t number)
 {
     uint32_t first = result->row_count > 0 ? result->rows[0].number : 0;
-    return number >= first && number - first < result->row_count ? &result->rows[number - first] : NULL;
+    return number >= first && number - first < result->row_count ? &result->full_rows[number - first].common : NULL;
 }
 
 /* The columns of all engines, each name once. */

@@ -248,7 +248,7 @@ td_status td_cpu_group_bytes(const td_program *program, const td_graph *graph, c
     TD_CHECK(declare_arrays(&self, &memory));
     uint64_t words = (uint64_t)td_group_planes(graph->vertices) * self.word_bytes;
     uint64_t levels = td_group_window(width) * sizeof(uint32_t); /* of the results that are read at a time */
-    *bytes = memory.bytes + graph->vertices * (words + levels) + sizeof(td_run) + TD_FIRST_ROWS * TD_ROW_BYTES(false) +
+    *bytes = memory.bytes + graph->vertices * (words + levels) + sizeof(td_run) + TD_FIRST_ROWS * TD_ROW_BYTES +
              (td_cpu_view_edges(&self.job) / self.job.high.degree + 1) * sizeof(uint64_t);
     return TD_OK;
 }

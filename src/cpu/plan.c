@@ -56,7 +56,7 @@ static td_status measure_results(td_cpu_job *job, td_cpu_memory *memory)
     if (job->options->parents && weighted) memory->bytes += n * sizeof(uint32_t);
     if (k->edge != NULL) memory->bytes += td_sort_bitmap_bytes(n, job->graph->edges);
     if (k->label != NULL && k->value_bytes != sizeof(uint32_t)) memory->bytes += n * sizeof(uint32_t);
-    memory->bytes += sizeof(td_run) + TD_FIRST_ROWS * TD_ROW_BYTES(false) + (uint64_t)job->workers * sizeof(td_run_of_units);
+    memory->bytes += sizeof(td_run) + TD_FIRST_ROWS * TD_ROW_BYTES + (uint64_t)job->workers * sizeof(td_run_of_units);
     return TD_OK;
 }
 

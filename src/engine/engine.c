@@ -325,7 +325,7 @@ static void end_devices(td_run *run, const td_engine *engine, uint64_t held, uin
     td_device_use *cpu = engine->uses_devices & TD_USES_CPU ? td_device_use_of(&run->devices, "cpu") : NULL;
     uint64_t on_gpu = 0;
     double waited = 0;
-    for (uint32_t i = 0; run->has_columns && i < run->row_count; i++) {
+    for (uint32_t i = 0; i < run->row_count; i++) {
         on_gpu += run->full_rows[i].edges_gpu + run->full_rows[i].edges_link;
         waited += run->full_rows[i].cpu_idle_seconds;
     }
@@ -420,6 +420,7 @@ static td_status run_plan(const td_plan *plan, td_group *group, td_run **out, bo
     run->device_opens = plan->options.cache->opens;
     run->plans = plan->options.cache->plans;
     run->open_seconds = plan->options.cache->open_seconds - plan->opened;
+    TD_TRY(td_run_complete_rows(run));
     end_devices(run, plan->engine, held, td_memory().peak);
     run->finish_seconds = td_seconds_since(run->processed_at);
     *out = run;

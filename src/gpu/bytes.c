@@ -101,5 +101,5 @@ td_status td_gpu_check_fit(const td_program *program, const td_gpu_bytes *need, 
 
 uint64_t td_gpu_run_bytes(int gpus)
 {
-    return (uint64_t)gpus * sizeof(td_gpu_control) + sizeof(td_run) + TD_FIRST_ROWS * TD_ROW_BYTES(true);
+    return (uint64_t)gpus * sizeof(td_gpu_control) + sizeof(td_run) + TD_FIRST_ROWS * TD_ROW_BYTES;
 }

@@ -163,11 +163,7 @@ static void put_row(td_json *json, const td_row *row, const td_column *columns)
 static void put_rows(td_json *json, const td_run *run)
 {
     td_json_array(json, "rows");
-    const td_column *columns = td_engine_named(run->engine)->columns;
-    for (uint32_t i = 0; i < run->row_count; i++) {
-        td_row row = td_run_row(run, i);
-        put_row(json, &row, columns);
-    }
+    for (uint32_t i = 0; i < run->row_count; i++) put_row(json, &run->full_rows[i], td_engine_named(run->engine)->columns);
     td_json_end_array(json);
 }
 
@@ -176,12 +172,12 @@ static void put_directions(td_json *json, const td_run *run)
 {
     td_json_object(json, "directions");
     for (uint32_t i = 0; i < run->row_count; i++) {
-        const char *direction = run->rows[i].direction;
+        const char *direction = run->full_rows[i].direction;
         uint32_t first = 0;
         uint64_t count = 0;
-        while (strcmp(run->rows[first].direction, direction) != 0) first++;
+        while (strcmp(run->full_rows[first].direction, direction) != 0) first++;
         if (first < i) continue;
-        for (uint32_t j = i; j < run->row_count; j++) count += strcmp(run->rows[j].direction, direction) == 0;
+        for (uint32_t j = i; j < run->row_count; j++) count += strcmp(run->full_rows[j].direction, direction) == 0;
         td_json_u64(json, direction, count);
     }
     td_json_end_object(json);
@@ -452,7 +448,7 @@ static void put_span(td_json *json, const td_span *span, uint64_t zero)
     close_event(json);
 }
 
-static void put_iteration(td_json *json, const td_iteration *row, double start_us)
+static void put_iteration(td_json *json, const td_row *row, double start_us)
 {
     char name[64];
     snprintf(name, sizeof name, "%" PRIu32 " %s", row->number, row->direction);
@@ -509,7 +505,7 @@ static uint64_t moved_bytes(const td_row *row)
 
 static bool moves(const td_run *run)
 {
-    for (uint32_t i = 0; run->has_columns && i < run->row_count; i++)
+    for (uint32_t i = 0; i < run->row_count; i++)
         if (moved_bytes(&run->full_rows[i]) > 0) return true;
     return false;
 }
@@ -535,9 +531,9 @@ static void put_all_counters(td_json *json, const td_run *run, double start_us)
     bool bytes = moves(run);
     double end = 0;
     for (uint32_t i = 0; i < run->row_count; i++) {
-        td_row row = td_run_row(run, i);
-        put_counters(json, &row, start_us + row.start * 1e6, bytes);
-        end = row.start + row.seconds;
+        const td_row *row = &run->full_rows[i];
+        put_counters(json, row, start_us + row->start * 1e6, bytes);
+        end = row->start + row->seconds;
     }
     if (run->row_count > 0) put_counters(json, &(td_row){0}, start_us + end * 1e6, bytes);
 }
@@ -575,13 +571,10 @@ static void put_run(td_json *json, const td_run_report *report, uint64_t zero)
     open_event(json, "prepare", TRACK_STEPS, run_us, prepare_us);
     td_json_u64(json, "array_bytes", run->array_bytes);
     close_event(json);
-    for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->rows[i], start_us);
+    for (uint32_t i = 0; i < run->row_count; i++) put_iteration(json, &run->full_rows[i], start_us);
     for (uint32_t i = 0; i < run->event_count; i++) put_event(json, &run->events[i], start_us);
     for (int d = 0; d < run->devices.count; d++)
-        for (uint32_t i = 0; i < run->row_count; i++) {
-            td_row row = td_run_row(run, i);
-            put_work_of(json, run, d, &row, start_us);
-        }
+        for (uint32_t i = 0; i < run->row_count; i++) put_work_of(json, run, d, &run->full_rows[i], start_us);
     put_all_counters(json, run, start_us);
     td_span finish = {"finish", run->processed_at, run->finish_seconds};
     put_span(json, &finish, zero);

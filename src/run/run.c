@@ -90,18 +90,18 @@ static bool rows_end(const td_run *run)
  * for example, leave room for PLANNED_ROWS. */
 enum { PLANNED_ROWS = 8 * TD_FIRST_ROWS };
 
-static bool rows_crowd(const td_run *run, uint32_t rows)
+static bool rows_crowd(uint32_t rows)
 {
     td_memory_stats memory = td_memory();
     if (memory.budget == 0 || rows <= PLANNED_ROWS) return false;
-    return memory.now + rows * TD_ROW_BYTES(run->has_columns) + memory.budget / 16 > memory.budget;
+    return memory.now + rows * TD_ROW_BYTES + memory.budget / 16 > memory.budget;
 }
 
 /* Plans count the first rows alone: a run does not fail because its report would be long. */
 static td_status make_row_room(td_run *run)
 {
     uint32_t room = run->row_room == 0 ? TD_FIRST_ROWS : run->row_room * 2;
-    td_status status = rows_crowd(run, room) ? TD_NO_MEMORY : TD_RESIZE(&run->rows, room, "rows of iterations");
+    td_status status = rows_crowd(room) ? TD_NO_MEMORY : TD_RESIZE(&run->rows, room, "rows of iterations");
     if (status == TD_OK && run->has_columns) status = TD_RESIZE(&run->full_rows, room, "rows of iterations");
     if (status == TD_NO_MEMORY && run->row_room > 0) {
         run->row_room |= NO_MORE_ROWS;
@@ -126,10 +126,15 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
     return TD_OK;
 }
 
-td_row td_run_row(const td_run *run, uint32_t i)
+td_status td_run_complete_rows(td_run *run)
 {
-    if (run->has_columns) return run->full_rows[i];
-    return (td_row){.common = run->rows[i]};
+    if (!run->has_columns && run->row_count > 0) {
+        if (rows_crowd(run->row_count)) run->row_count = PLANNED_ROWS;
+        TD_CHECK(TD_NEW_ZEROED(&run->full_rows, run->row_count, "rows of iterations"));
+        run->has_columns = true;
+    }
+    for (uint32_t i = 0; i < run->row_count; i++) run->full_rows[i].common = run->rows[i];
+    return TD_OK;
 }
 
 void td_run_count(td_run *run, const char *name, uint64_t value)

@@ -70,8 +70,7 @@ typedef struct td_row {
     double useful_over_moved; /* engines whose edges cross a link: useful bytes over bytes that crossed */
 } td_row;
 enum { TD_FIRST_ROWS = 64 }; /* for which a run has room at first */
-/* What a run keeps of an iteration. */
-#define TD_ROW_BYTES(has_columns) (sizeof(td_iteration) + ((has_columns) ? sizeof(td_row) : 0))
+#define TD_ROW_BYTES (sizeof(td_iteration) + sizeof(td_row)) /* what a run keeps of an iteration */
 _Static_assert(offsetof(td_row, subgraphs_resident) == sizeof(td_iteration) &&
                    offsetof(td_row, seconds) == offsetof(td_iteration, seconds),
                "a row begins with the API's iteration");
@@ -248,9 +247,9 @@ typedef struct td_run {
     double finish_seconds;  /* from the end of processing to the result: parents, forests, copies, names of groups */
     uint64_t processed_at;  /* when processing ended, by td_clock_ns */
     td_iteration *rows;
-    td_row *full_rows;    /* the same rows with the engine's columns; NULL: it has none. Half a kilobyte a row is no small part
-                           * of an iteration of microseconds */
-    bool has_columns;
+    td_row *full_rows;    /* the same rows with the engine's columns. An engine without any gets them when the run has ended:
+                           * half a kilobyte a row is no small part of a round of microseconds */
+    bool has_columns;     /* full_rows are filled as the run goes */
     uint32_t row_count, row_room;
     struct td_row_numbers *numbers; /* of the rows' lists */
     td_run_event *events;
@@ -323,8 +322,8 @@ td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
 /* For engines. */
 void td_run_end_processing(td_run *run, uint64_t began); /* sets `seconds`; began: by td_clock_ns */
 td_status td_run_add_row(td_run *run, const td_run_options *options, const td_row *row);
-/* Row i; without columns they are 0. */
-td_row td_run_row(const td_run *run, uint32_t i);
+/* At the end of a run: full_rows are those of every engine from then on. */
+td_status td_run_complete_rows(td_run *run);
 void td_run_count(td_run *run, const char *name, uint64_t value); /* a counter of the engine */
 td_status td_run_add_list(td_run *run, const double *values, uint32_t count, td_row_list *out); /* copies them */
 td_status td_run_add_event(td_run *run, const td_run_options *options, const td_run_event *event);

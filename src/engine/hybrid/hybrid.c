@@ -111,7 +111,7 @@ static uint64_t room_left(const td_cpu_job *cpu)
 {
     td_memory_stats memory = td_memory();
     if (memory.budget > 0) {
-        uint64_t rows = 4 * TD_FIRST_ROWS * TD_ROW_BYTES(true); /* of more iterations than a run has room for at first */
+        uint64_t rows = 4 * TD_FIRST_ROWS * TD_ROW_BYTES; /* of more iterations than a run has room for at first */
         uint64_t slack = memory.budget / 64 + rows + bytes_to_come(cpu);
         return memory.budget > memory.now + slack ? memory.budget - memory.now - slack : 0;
     }

@@ -234,7 +234,7 @@ td_status td_hybrid_count_bytes(const td_program *program, const td_graph *graph
     *out = (td_hybrid_bytes){0};
     TD_CHECK(measure_arrays(program, graph, options, on_disk, &out->arrays));
     TD_CHECK(measure_arrays(program, graph, options, true, &from_disk));
-    out->tables = TABLES + ROWS * TD_ROW_BYTES(true);
+    out->tables = TABLES + ROWS * TD_ROW_BYTES;
     out->tables += graph->vertices / 4 + graph->edges / 512; /* marks; high-degree vertices */
     uint64_t cores = td_hybrid_cores_bytes(k, options, file->vertices);
     out->vertices = td_paged_open_bytes(file) + from_disk + cores + td_run_input_bytes(program, graph, options) +

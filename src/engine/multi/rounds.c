@@ -476,7 +476,6 @@ td_status td_multi_priorities(td_multi_job *self)
         }
         TD_CHECK(push(self));
         self->run->rows[self->run->row_count - 1].direction = "near";
-        self->run->full_rows[self->run->row_count - 1].direction = "near";
         TD_CHECK(td_multi_checkpoint(self));
     }
     self->run->converged = true;
