@@ -17,7 +17,7 @@ folder=$1 device=$2 share=${SHARE:-25%}
 shift 2
 [ $# -gt 0 ] || set -- labels sssp mst nn circuit
 mkdir -p "$folder"
-if [ -n "${SMALL:-}" ]; then web=9 width=200 layers=8 side=10 tolerance=0.01 subgraph=1K small_circuit=256
+if [ -n "${SMALL:-}" ]; then web=9 width=200 layers=8 side=14 tolerance=0.01 subgraph=1K small_circuit=256
 else web=22 width=100000 layers=16 side=1500 tolerance=0.001 subgraph='' small_circuit=''; fi
 
 fail() { echo "scaph_figure.sh: $*" >&2; exit 1; }
