@@ -47,8 +47,9 @@ static td_status check_layout(const char *layout)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(layout, ":"), layout);
     if (td_layout_summary(name) == NULL) return no_layout(layout);
     if (strcmp(name, "multi") != 0) return TD_OK;
-    if (colon == NULL)
-        return td_fail(TD_USAGE, "'multi' does not say how the graph is cut: write multi:metis:8 or multi:random:8 for 8 GPUs");
+    if (colon == NULL || strchr(colon + 1, ':') == NULL)
+        return td_fail(TD_USAGE, "'%s' does not say how the graph is cut and for how many GPUs: write multi:metis:8 or "
+                       "multi:random:8 for 8", layout);
     td_status status = td_partition_check(colon + 1);
     return status == TD_OK ? TD_OK : td_fail_context(status, "%s", layout);
 }

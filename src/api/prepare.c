@@ -148,8 +148,8 @@ static td_status find_partition(const char *name, const char *rest, request *out
     const char *number = rest != NULL ? strchr(rest, ':') : NULL;
     const char *program = number != NULL ? strchr(number + 1, ':') : NULL;
     if (number == NULL)
-        return td_fail(TD_USAGE, "'%s' does not say how the graph is cut: write multi:metis:8 or multi:random:8 for 8 GPUs",
-                       name);
+        return td_fail(TD_USAGE, "'%s' does not say how the graph is cut and for how many GPUs: write multi:metis:8 or "
+                       "multi:random:8 for 8", name);
     int length = program != NULL ? (int)(program - rest) : (int)strlen(rest);
     snprintf(text, sizeof text, "%.*s", length, rest);
     out->program = program != NULL ? program + 1 : NULL;
@@ -171,11 +171,13 @@ static td_status find_layout(const char *name, request *out)
     return out->layout->cuts ? find_partition(name, out->program, out) : TD_OK;
 }
 
-/* The name says what this setting does in a run. */
-static td_status check_settings(const char *name, const request *of, const td_settings *settings)
+/* The layout's name says what this setting does in a run. */
+static td_status check_settings(const request *of, const td_settings *settings)
 {
     if (!of->layout->cuts || !td_settings_given(settings, "multi.partition")) return TD_OK;
-    return td_fail(TD_USAGE, "'%s' names the partition; multi.partition has no effect beside it", name);
+    return td_fail(TD_USAGE, "multi.partition has no effect: the layout 'multi:%s:%d' names the partition; leave the setting "
+                   "out, and write multi:metis:%d or multi:random:%d", td_partition_name(of->kind), of->parts, of->parts,
+                   of->parts);
 }
 
 static void fill(td_prepared *out, const td_sidecar_entry *entry)
@@ -208,7 +210,7 @@ static td_status prepare(td_session *session, const td_graph *graph, const char 
     td_settings taken = {0};
     TD_TRY(find_layout(name, &of));
     TD_TRY(take_settings(&taken, settings));
-    TD_TRY(check_settings(name, &of, &taken));
+    TD_TRY(check_settings(&of, &taken));
     if (graph->build_id == 0 || graph->name == NULL)
         TD_TRY(td_fail(TD_INVALID, "layouts are prepared for .tg files; convert the graph first"));
     if (of.layout->engine != NULL) TD_TRY(prepare_programs(session, graph, &of, &taken, out));

@@ -17,10 +17,16 @@ fails 2 'paths.dept' prepare g.tg --for paths --set paths.dept=3
 fails 2 '0' prepare g.tg --for paths --set paths.depth=0
 fails 2 'paths.merge has no effect beside paths.acyclic=on' prepare g.tg --for paths --set paths.acyclic=on --set paths.merge=free
 fails 2 "'multi' does not say how the graph is cut" prepare nowhere.tg --for multi
-fails 2 "'bfs' has no number of fragments" prepare nowhere.tg --for multi:bfs
+for partition in bfs metis seg 8; do
+    fails 2 "'multi:$partition' does not say how the graph is cut and for how many GPUs: write multi:metis:8" \
+        prepare nowhere.tg --for "multi:$partition"
+done
 fails 2 "asks for '17' fragments" prepare nowhere.tg --for multi:random:17
 fails 2 "'multi:random:2:nothing' names no program" prepare nowhere.tg --for multi:random:2:nothing
-fails 2 'multi.partition has no effect beside it' prepare g.tg --for multi:random:2 --set multi.partition=random
+for programs in '' :bfs; do
+    fails 2 "multi.partition has no effect: the layout 'multi:random:2' names the partition" \
+        prepare g.tg --for "multi:random:2$programs" --set multi.partition=random
+done
 fails 1 'nowhere.tg' prepare nowhere.tg --for paths
 fails 1 "g.tg has no prepared layout 'paths'" prepare g.tg --remove paths
 printf '1 2\n2 3\n' >tiny.txt
