@@ -2,6 +2,7 @@
  * fail, memory that does not suffice, too many and too few devices, graphs with less than a vertex for each, settings
  * that make no sense. Every failure ends in an error with words, nothing is left on host or device, and the next run
  * works. */
+#include "engine/failures.h"
 #include "engine/multi_scene.h"
 
 #include "base/cancel.h"
@@ -20,34 +21,15 @@ static td_run_options options_for(const td_program_info *info, const td_graph *g
 /* Two fragments of the same size, a few iterations of every program. */
 static td_graph *small_graph(void) { return test_graph(test_graph_named("two components"), TEST_U8, NULL); }
 
-/* The nth operation of the devices is their last, for every n until a run gets through. */
-static void check_every_operation(const td_program *program, const td_graph *graph, const char *devices,
-                                  const char *settings_text, td_cache *kept)
+/* Every operation or allocation with TANDEM_TEST_ALL=1. */
+static uint64_t sparse(uint64_t step) { return getenv("TANDEM_TEST_ALL") != NULL ? 1 : step; }
+
+static void check_losses(const td_program *program, const td_graph *graph, const char *devices, const char *settings,
+                         td_cache *kept)
 {
-    td_settings settings = settings_from(settings_text);
     td_run_options options = options_for(program->info, graph, devices);
-    options.settings = &settings;
     options.cache = kept;
-    uint64_t held = td_memory().now, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 17;
-    for (uint64_t nth = 1;; nth += nth < 12 ? 1 : step) {
-        td_run *run = NULL;
-        td_device_fail_at(nth);
-        td_status status = td_run_program(&run, program, graph, &options);
-        td_device_fail_at(0);
-        if (status == TD_OK) {
-            td_run_destroy(run);
-            CHECK(nth > 20);
-            break;
-        }
-        if (status != TD_DEVICE) TEST_FAIL("%s, operation %" PRIu64 ": %s", program->info->name, nth, td_last_message());
-        CHECK_CONTAINS(td_last_message(), "device lost");
-        CHECK(run == NULL);
-        CHECK(kept == NULL || kept->layouts[0].state == NULL); /* nothing of a lost device is used again */
-        CHECK_EQ(td_memory().now, held);            /* emulated memory is the host's */
-    }
-    if (kept != NULL) td_cache_release(kept);
-    CHECK_EQ(td_memory().now, held);
-    td_settings_clear(&settings);
+    check_every_operation(program, graph, options, settings, (failures){12, sparse(17), 20});
 }
 
 TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
@@ -56,63 +38,30 @@ TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
     const char *linked = linked_gpus("linked.topology", 2, "check off\n");
     for (int p = 0; td_programs[p] != NULL; p++) {
         td_cache kept = {0};
-        check_every_operation(td_programs[p], graph, linked, "multi.t1=0 multi.t2=0", &kept);
-        check_every_operation(td_programs[p], graph, "emu:3@unchecked", "", NULL);
+        check_losses(td_programs[p], graph, linked, "multi.t1=0 multi.t2=0", &kept);
+        check_losses(td_programs[p], graph, "emu:3@unchecked", "", NULL);
     }
     td_graph_destroy(graph);
 }
 
-/* A run that fails behind one that worked takes down what that one left, and the next one loads it again. */
 TEST(after_a_lost_device_the_next_run_starts_anew)
 {
     td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U8, NULL);
-    td_cache kept = {0};
     td_run_options options = options_for(program_of("sssp")->info, graph, "emu:3@unchecked");
-    options.cache = &kept;
-    td_run *first = run_of("sssp", graph, options, ""), *none = NULL;
-    for (uint64_t nth = 1; nth < 90; nth += 8) {
-        td_device_fail_at(nth);
-        CHECK_STATUS(try_run(&none, "sssp", graph, options, "multi.direction=pull"), TD_DEVICE);
-        td_device_fail_at(0);
-        CHECK(kept.layouts[0].state == NULL);
-        td_run *again = run_of("sssp", graph, options, "");
-        CHECK_EQ(memcmp(first->values, again->values, graph->vertices * sizeof(uint32_t)), 0);
-        td_run_destroy(again);
-    }
-    td_run_destroy(first);
-    td_cache_release(&kept);
+    check_runs_after_losses(graph, options, "multi.direction=pull", 8, 90);
     td_graph_destroy(graph);
 }
 
-static void check_every_allocation(const td_program *program, const td_graph *graph, const char *settings_text)
+static void check_allocations(const td_program *program, const td_graph *graph, const char *settings)
 {
-    td_settings settings = settings_from(settings_text);
     td_run_options options = options_for(program->info, graph, "emu:3@unchecked");
-    options.settings = &settings;
-    uint64_t held = td_memory().now, nth = 1, step = getenv("TANDEM_TEST_ALL") != NULL ? 1 : 7;
-    for (;; nth += nth < 10 ? 1 : step) {
-        td_run *run = NULL;
-        uint64_t requests = td_memory().requests;
-        td_alloc_fail_at(nth);
-        td_status status = td_run_program(&run, program, graph, &options);
-        td_alloc_fail_at(0);
-        td_run_destroy(run);
-        if (status == TD_OK && td_memory().requests - requests < nth) break;
-        if (status == TD_OK) continue; /* what could not be pinned is copied all the same */
-        if (status != TD_NO_MEMORY)
-            TEST_FAIL("%s: allocation %" PRIu64 " fails and gives %s: '%s'", program->info->name, nth,
-                      td_status_name(status), td_last_message());
-        CHECK(td_last_message()[0] != '\0');
-        CHECK_EQ(td_memory().now, held);
-    }
-    CHECK(nth > 20);
-    td_settings_clear(&settings);
+    check_every_allocation(program, graph, options, settings, (failures){10, sparse(7), 20});
 }
 
 TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
 {
     td_graph *graph = small_graph();
-    for (int p = 0; td_programs[p] != NULL; p++) check_every_allocation(td_programs[p], graph, "");
+    for (int p = 0; td_programs[p] != NULL; p++) check_allocations(td_programs[p], graph, "");
     td_graph_destroy(graph);
 }
 
@@ -124,8 +73,8 @@ TEST(failures_while_fragments_cross_the_ring_leave_nothing)
     td_gpu_ring_limits(1, TD_CHECKS_BLOCK);
     for (int p = 0; p < 3; p++) {
         const char *settings = program_of(programs[p])->info->renumbers ? "multi.partition=random" : "";
-        check_every_operation(program_of(programs[p]), graph, "emu:3@unchecked", settings, NULL);
-        check_every_allocation(program_of(programs[p]), graph, settings);
+        check_losses(program_of(programs[p]), graph, "emu:3@unchecked", settings, NULL);
+        check_allocations(program_of(programs[p]), graph, settings);
     }
     td_gpu_ring_limits(0, 0);
     td_graph_destroy(graph);

@@ -4,7 +4,7 @@
  * one ends in an error with words, nothing is left on host or device, and the next run
  * works. */
 #include "engine/engine.h"
-#include "engine/ways.h"
+#include "engine/failures.h"
 
 #include "base/cancel.h"
 #include "engine/resident/resident.h"
@@ -20,92 +20,31 @@ static td_run_options options_for(const td_program_info *info, const td_graph *g
 
 static const char *const ways_to_fail[] = {"", "resident.gather=shards resident.rounds=1"};
 
-/* The nth operation of the device is its last, for every n until a run gets through. */
-static void check_every_operation(const char *program, const td_graph *graph, const char *settings_text, td_cache *kept)
-{
-    td_settings settings = settings_from(settings_text);
-    td_run_options options = options_for(program_of(program)->info, graph);
-    options.settings = &settings;
-    options.cache = kept;
-    uint64_t held = td_memory().now;
-    for (uint64_t nth = 1;; nth += nth < 40 ? 1 : 7) {
-        td_run *run = NULL;
-        td_device_fail_at(nth);
-        td_status status = td_run_program(&run, program_of(program), graph, &options);
-        td_device_fail_at(0);
-        if (status == TD_OK) {
-            td_run_destroy(run);
-            CHECK(nth > 10);
-            break;
-        }
-        if (status != TD_DEVICE) TEST_FAIL("%s, operation %" PRIu64 ": %s", program, nth, td_last_message());
-        CHECK_CONTAINS(td_last_message(), "device lost");
-        CHECK(run == NULL);
-        CHECK(kept == NULL || kept->layouts[0].state == NULL); /* nothing of a lost device is used again */
-        CHECK_EQ(td_memory().now, held);            /* emulated memory is the host's */
-    }
-    if (kept != NULL) td_cache_release(kept);
-    CHECK_EQ(td_memory().now, held);
-    td_settings_clear(&settings);
-}
-
 TEST(a_device_lost_at_any_operation_is_an_error_and_leaves_nothing)
 {
     td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
     for (int p = 0; td_programs[p] != NULL; p++)
         for (int s = 0; s < (td_programs[p]->info->kind == TD_KIND_GAS ? 2 : 1); s++) {
             td_cache kept = {0};
-            check_every_operation(td_programs[p]->info->name, graph, ways_to_fail[s], s == 0 ? &kept : NULL);
+            td_run_options options = options_for(td_programs[p]->info, graph);
+            options.cache = s == 0 ? &kept : NULL;
+            check_every_operation(td_programs[p], graph, options, ways_to_fail[s], (failures){40, 7, 10});
         }
     td_graph_destroy(graph);
 }
 
-/* A run that fails behind one that worked takes down what that one left, and the next one loads it again. */
 TEST(after_a_lost_device_the_next_run_starts_anew)
 {
     td_graph *graph = test_graph(test_graph_named("uniform"), TEST_U8, NULL);
-    td_cache kept = {0};
-    td_run_options options = options_for(program_of("sssp")->info, graph);
-    options.cache = &kept;
-    td_run *first = run_of("sssp", graph, options, ""), *none = NULL;
-    for (uint64_t nth = 1; nth < 30; nth += 4) {
-        td_device_fail_at(nth);
-        CHECK_STATUS(try_run(&none, "sssp", graph, options, "resident.direction=pull"), TD_DEVICE);
-        td_device_fail_at(0);
-        CHECK(kept.layouts[0].state == NULL);
-        td_run *again = run_of("sssp", graph, options, "");
-        CHECK_EQ(memcmp(first->values, again->values, graph->vertices * sizeof(uint32_t)), 0);
-        td_run_destroy(again);
-    }
-    td_run_destroy(first);
-    td_cache_release(&kept);
+    check_runs_after_losses(graph, options_for(program_of("sssp")->info, graph), "resident.direction=pull", 4, 30);
     td_graph_destroy(graph);
 }
 
 TEST(any_failing_allocation_is_an_error_and_leaves_nothing_behind)
 {
     td_graph *graph = test_graph(test_graph_named("two components"), TEST_U8, NULL);
-    for (int p = 0; td_programs[p] != NULL; p++) {
-        const td_program *program = td_programs[p];
-        td_run_options options = options_for(program->info, graph);
-        uint64_t held = td_memory().now, nth = 1;
-        for (;; nth++) {
-            td_run *run = NULL;
-            uint64_t requests = td_memory().requests;
-            td_alloc_fail_at(nth);
-            td_status status = td_run_program(&run, program, graph, &options);
-            td_alloc_fail_at(0);
-            td_run_destroy(run);
-            if (status == TD_OK && td_memory().requests - requests < nth) break;
-            if (status == TD_OK) continue; /* what could not be pinned is copied all the same */
-            if (status != TD_NO_MEMORY)
-                TEST_FAIL("%s: allocation %" PRIu64 " fails and gives %s: '%s'", program->info->name, nth,
-                          td_status_name(status), td_last_message());
-            CHECK(td_last_message()[0] != '\0');
-            CHECK_EQ(td_memory().now, held);
-        }
-        CHECK(nth > 20);
-    }
+    for (int p = 0; td_programs[p] != NULL; p++)
+        check_every_allocation(td_programs[p], graph, options_for(td_programs[p]->info, graph), "", (failures){1, 1, 20});
     td_graph_destroy(graph);
 }
 
