@@ -9,21 +9,28 @@
 enum { GRAIN = 1 << 12 };
 
 /* Raised when a section changes, or what a partitioner makes of the same wish. */
-#define PARTITION_VERSION 1u
+#define PARTITION_VERSION 2u
 
 typedef struct meta {
     uint32_t version, bytes; /* of this struct */
     uint32_t vertices, parts;
     uint64_t edges;          /* of the graph */
     uint32_t first[TD_FRAGMENTS + 1], zero;
+    td_fragment_entries entries;
 } meta;
 
 /* The lists whose entries count, as td_partition_make chooses them. */
-static const char *lists_of(const td_graph *graph, const td_partition_wish *wish)
+static void choose_lists(const td_graph *graph, const td_partition_wish *wish, bool *out, bool *in)
 {
     bool all = !wish->out && !wish->in, has_in = graph->in.offsets != NULL;
-    bool out = graph->symmetric || wish->out || all;
-    bool in = !graph->symmetric && (wish->in || (all && has_in));
+    *out = graph->symmetric || wish->out || all;
+    *in = !graph->symmetric && (wish->in || (all && has_in));
+}
+
+static const char *lists_of(const td_graph *graph, const td_partition_wish *wish)
+{
+    bool out, in;
+    choose_lists(graph, wish, &out, &in);
     return out && in ? "both" : in ? "in" : "out";
 }
 
@@ -47,6 +54,40 @@ static td_status corrupt(const td_sidecar *file, const char *what)
     return td_fail(TD_CORRUPT, "%s: %s; prepare it again", td_sidecar_file(file), what);
 }
 
+/* Entries of the fragments' lists: the plan's figures for a GPU follow from them. */
+
+typedef struct counting {
+    const td_partition *partition;
+    const td_adjacency *list;
+    uint64_t *entries; /* of every fragment */
+} counting;
+
+static td_status count_some(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    (void)worker;
+    const counting *self = context;
+    const td_partition *partition = self->partition;
+    for (int k = 0; k < partition->parts; k++) {
+        uint64_t from = partition->first[k] > begin ? partition->first[k] : begin, sum = 0;
+        uint64_t to = partition->first[k + 1] < end ? partition->first[k + 1] : end;
+        for (uint64_t i = from; i < to; i++) sum += td_degree(self->list, partition->order[i]);
+        if (from < to) __atomic_fetch_add(&self->entries[k], sum, __ATOMIC_RELAXED);
+    }
+    return TD_OK;
+}
+
+static td_status count_entries(const td_partition *partition, const td_graph *graph, const td_partition_wish *wish,
+                               td_pool *pool, td_fragment_entries *out)
+{
+    bool lists[2];
+    const counting counts[2] = {{partition, &graph->out, out->out}, {partition, &graph->in, out->in}};
+    *out = (td_fragment_entries){0};
+    choose_lists(graph, wish, &lists[0], &lists[1]);
+    for (int l = 0; l < 2; l++)
+        if (lists[l]) TD_CHECK(td_pool_for(pool, partition->vertices, GRAIN, count_some, (void *)(uintptr_t)&counts[l]));
+    return TD_OK;
+}
+
 /* Opening. */
 
 /* Boundaries as partition.h promises them: bitmaps of GPUs are divided there. */
@@ -63,6 +104,24 @@ static td_status check_boundaries(const td_sidecar *file, const meta *counts)
     return TD_OK;
 }
 
+/* The sums of the entries are those of the graph; which vertices have them is checked with the order. */
+static td_status check_entries(const td_sidecar *file, const td_graph *graph, const td_partition_wish *wish,
+                               const meta *counts)
+{
+    bool lists[2];
+    const uint64_t *entries[2] = {counts->entries.out, counts->entries.in};
+    choose_lists(graph, wish, &lists[0], &lists[1]);
+    for (int l = 0; l < 2; l++) {
+        uint64_t left = lists[l] ? graph->edges : 0;
+        for (int k = 0; k < TD_FRAGMENTS; k++) {
+            if (entries[l][k] > left) return corrupt(file, "its fragments have more edges than the graph");
+            left -= entries[l][k];
+        }
+        if (left > 0) return corrupt(file, "its fragments have fewer edges than the graph");
+    }
+    return TD_OK;
+}
+
 static td_status read_meta(const td_sidecar *file, const td_graph *graph, const td_partition_wish *wish, meta *counts)
 {
     const char *path = td_sidecar_file(file);
@@ -72,7 +131,8 @@ static td_status read_meta(const td_sidecar *file, const td_graph *graph, const 
                        counts->version, PARTITION_VERSION);
     if (counts->vertices != graph->vertices || counts->edges != graph->edges || counts->parts != (uint32_t)wish->parts)
         return td_fail(TD_CORRUPT, "%s does not have the counts of its graph; prepare it again", path);
-    return check_boundaries(file, counts);
+    TD_CHECK(check_boundaries(file, counts));
+    return check_entries(file, graph, wish, counts);
 }
 
 static td_status open_file(td_sidecar **out, const td_graph *graph, const td_partition_wish *wish, meta *counts)
@@ -96,13 +156,16 @@ done:
     return status;
 }
 
-td_status td_partition_find(const td_graph *graph, const td_partition_wish *wish)
+td_status td_partition_find(const td_graph *graph, const td_partition_wish *wish, td_fragment_entries *entries,
+                            uint32_t first[TD_FRAGMENTS + 1])
 {
     td_sidecar *file = NULL;
     meta counts = {0};
-    td_status status = open_file(&file, graph, wish, &counts);
+    TD_CHECK(open_file(&file, graph, wish, &counts));
     td_sidecar_close(file);
-    return status;
+    *entries = counts.entries;
+    memcpy(first, counts.first, sizeof counts.first);
+    return TD_OK;
 }
 
 /* Reading. The order must have every vertex once, because numbers index all arrays of a run. */
@@ -139,6 +202,7 @@ td_status td_partition_load(td_partition *out, const td_graph *graph, const td_p
     td_status status = TD_OK;
     td_sidecar *file = NULL;
     td_partition partition = {.parts = wish->parts, .vertices = graph->vertices};
+    td_fragment_entries entries;
     meta counts = {0};
     uint64_t n = graph->vertices;
     TD_TRY(open_file(&file, graph, wish, &counts));
@@ -149,6 +213,9 @@ td_status td_partition_load(td_partition *out, const td_graph *graph, const td_p
     ordering self = {&partition, file};
     TD_TRY(td_pool_for(pool, n, GRAIN, find_places, &self));
     TD_TRY(td_pool_for(pool, n, GRAIN, check_places, &self));
+    TD_TRY(count_entries(&partition, graph, wish, pool, &entries));
+    if (memcmp(&entries, &counts.entries, sizeof entries) != 0)
+        TD_TRY(corrupt(file, "its fragments do not have the edges that it states"));
     *out = partition;
     partition = (td_partition){0};
 done:
@@ -171,6 +238,7 @@ td_status td_partition_save(const td_partition *partition, const td_graph *graph
         return td_fail(TD_NOT_FOUND, "%s of %d fragments are ranges of this graph's own numbers, which are found at once: "
                        "there is nothing to prepare", td_partition_name(wish->kind), partition->parts);
     memcpy(counts.first, partition->first, sizeof counts.first);
+    TD_CHECK(count_entries(partition, graph, wish, pool, &counts.entries));
     td_sidecar_part parts[] = {{"meta", &counts, sizeof counts},
                                {"order", partition->order, (uint64_t)graph->vertices * sizeof *partition->order}};
     td_sidecar_id id = {graph->name, graph->build_id, td_partition_layout_name(name, graph, wish)};

@@ -12,11 +12,19 @@
  * layout with others takes its place. */
 char *td_partition_layout_name(char name[TD_SIDECAR_NAME], const td_graph *graph, const td_partition_wish *wish);
 
-/* Whether the layout is there, whole as far as its header and its boundaries tell, and made as the wish says.
- * TD_NOT_FOUND: there is none, or it was made otherwise. */
-td_status td_partition_find(const td_graph *graph, const td_partition_wish *wish);
+/* Entries of every fragment's lists; 0 for lists that do not count. A symmetric graph has `out` alone. */
+typedef struct td_fragment_entries {
+    uint64_t out[TD_FRAGMENTS], in[TD_FRAGMENTS];
+} td_fragment_entries;
 
-/* What td_partition_make makes with `ranges_only`, from the file: nothing is counted. Allocates 8 bytes per vertex. On
+/* Whether the layout is there, whole as far as its header and its boundaries tell, and made as the wish says: the
+ * fragments' beginnings, and the entries that it states, which only td_partition_load compares with the graph.
+ * TD_NOT_FOUND: there is none, or it was made otherwise. */
+td_status td_partition_find(const td_graph *graph, const td_partition_wish *wish, td_fragment_entries *entries,
+                            uint32_t first[TD_FRAGMENTS + 1]);
+
+/* What td_partition_make makes with `ranges_only`, from the file. TD_CORRUPT also for fragments without the entries that
+ * the file states. Allocates 8 bytes per vertex. On
  * failure *out is untouched. */
 td_status td_partition_load(td_partition *out, const td_graph *graph, const td_partition_wish *wish, td_pool *pool);
 

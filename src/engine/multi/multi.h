@@ -21,7 +21,7 @@
 #include "gpu/exchange.h"
 #include "gpu/route.h"
 #include "gpu/rounds.h"
-#include "layout/partition.h"
+#include "layout/partition_file.h"
 #include "run/numbering.h"
 
 _Static_assert((int)TD_GPU_FRAGMENTS == (int)TD_FRAGMENTS && (int)TD_GPU_FRAGMENTS == (int)TD_GPUS &&
@@ -368,9 +368,14 @@ typedef struct td_multi_need {
 } td_multi_need;
 td_multi_need td_multi_needs(const td_multi_job *self);
 td_status td_multi_load(td_multi_job *self);
-/* prepared.c: whether the partition that the run asks for lies beside the graph, and its name; the partition from there, or
- * made; what runs of the plan would read, made for the runs to come. */
-bool td_multi_find_prepared(const td_multi_job *self, const td_multi_need *need, char name[TD_SIDECAR_NAME]);
+/* prepared.c: whether the partition that the run asks for lies beside the graph, its name and its fragments' sizes; the
+ * partition from there, or made; what runs of the plan would read, made for the runs to come. */
+typedef struct td_multi_found {
+    char name[TD_SIDECAR_NAME];
+    uint32_t first[TD_FRAGMENTS + 1];
+    td_fragment_entries entries;
+} td_multi_found;
+bool td_multi_find_prepared(const td_multi_job *self, const td_multi_need *need, td_multi_found *out);
 td_status td_multi_cut(const td_multi_job *self, const td_partition_wish *wish, td_partition *out, bool *prepared);
 td_status td_multi_make_layout(const td_program *program, const td_graph *graph, const td_run_options *options,
                                td_prepared_file *out);

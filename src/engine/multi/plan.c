@@ -47,6 +47,7 @@ td_status td_multi_check(const td_program *program, const td_run_options *option
 typedef struct ranges {
     uint64_t vertices[TD_FRAGMENTS], push[TD_FRAGMENTS], pull[TD_FRAGMENTS];
     uint64_t most;           /* of push */
+    bool guessed;            /* fragments differ from this by a few lists */
 } ranges;
 
 /* Entries of the lists of the vertices `first` .. `end` - 1. */
@@ -75,6 +76,17 @@ static td_status find_ranges(const td_plan *plan, const td_multi_need *need, con
     return TD_OK;
 }
 
+/* Those of a prepared partition. */
+static void take_ranges(const td_graph *graph, const td_multi_need *need, const td_multi_found *found, int count, ranges *out)
+{
+    for (int i = 0; i < count; i++) {
+        uint64_t going = found->entries.out[i], coming = graph->symmetric ? going : found->entries.in[i];
+        out->vertices[i] = found->first[i + 1] - found->first[i];
+        if (need->push) out->push[i] = need->both ? going + coming : going;
+        if (need->pull) out->pull[i] = need->both ? going + coming : coming;
+    }
+}
+
 /* Partitions with their own numbers are made in the run: they have fragments of about the same size. The same for graphs
  * of which only the counts are known ('tandem info'). */
 static void guess_ranges(const td_gpu_job *job, const td_multi_need *need, const td_multi_division *division, int count,
@@ -94,10 +106,17 @@ static void guess_ranges(const td_gpu_job *job, const td_multi_need *need, const
 static td_status choose_ranges(const td_plan *plan, const td_multi_job *self, const td_multi_need *need, ranges *out)
 {
     const td_graph *graph = plan->graph;
+    td_multi_found found;
     bool known = graph->out.offsets != NULL && (graph->symmetric || graph->in.offsets != NULL);
     *out = (ranges){0};
-    if (known && self->set.partition == TD_PARTITION_SEG) TD_CHECK(find_ranges(plan, need, &self->division, self->count, out));
-    else guess_ranges(&self->gpu[0].job, need, &self->division, self->count, out);
+    if (known && self->set.partition == TD_PARTITION_SEG) {
+        TD_CHECK(find_ranges(plan, need, &self->division, self->count, out));
+    } else if (td_multi_find_prepared(self, need, &found)) {
+        take_ranges(graph, need, &found, self->count, out);
+    } else {
+        guess_ranges(&self->gpu[0].job, need, &self->division, self->count, out);
+        out->guessed = self->set.partition != TD_PARTITION_SEG;
+    }
     for (int i = 0; i < self->count; i++)
         if (out->push[i] > out->most) out->most = out->push[i];
     return TD_OK;
@@ -285,8 +304,7 @@ static uint64_t allowed_edges(const td_plan *plan, const measured *all, const td
     uint64_t edges = all->edge_bytes[td_multi_index(all->self, gpu)], spare = spare_bytes(all);
     uint64_t allowed = room_of(gpu->job.device) - (td_gpu_memory_sum(memory) - memory->bytes[TD_FOR_EDGES]);
     double cap = plan->options.gpu_edges;
-    bool guessed = all->self->set.partition != TD_PARTITION_SEG; /* fragments differ by a few lists then */
-    if (guessed && edges > allowed) allowed -= allowed / 32;
+    if (all->of.guessed && edges > allowed) allowed -= allowed / 32;
     uint64_t most = cap <= 0 ? UINT64_MAX : cap <= 1 ? (uint64_t)(cap * (double)edges) : (uint64_t)cap;
     if (most < spare) most = spare;
     if (most < allowed) allowed = most;
@@ -320,7 +338,7 @@ static uint64_t least_left(const measured *all)
         uint64_t left = room_of(gpu->job.device) - td_gpu_memory_sum(&gpu->job.memory);
         if (left < least) least = left;
     }
-    return all->self->set.partition == TD_PARTITION_SEG ? least : least - least / 16;
+    return all->of.guessed ? least - least / 16 : least;
 }
 
 /* GPUs of unlike speed or memory. */
@@ -470,11 +488,12 @@ static void say_loops(td_plan *plan, const td_multi_job *self)
 
 static void state_prepared(td_plan *plan, const measured *all)
 {
-    char name[TD_SIDECAR_NAME], text[128];
-    if (!td_multi_find_prepared(all->self, &all->need, name)) return;
-    snprintf(text, sizeof text, "multi: the partition is read as it was prepared (%s)", name);
+    td_multi_found found;
+    char text[128];
+    if (!td_multi_find_prepared(all->self, &all->need, &found)) return;
+    snprintf(text, sizeof text, "multi: the partition is read as it was prepared (%s)", found.name);
     td_plan_say(plan, false, text);
-    td_plan_reads(plan, name);
+    td_plan_reads(plan, found.name);
 }
 
 td_status td_multi_plan(td_plan *plan)

@@ -16,14 +16,14 @@ static bool may_read(const td_multi_settings *set)
     return set->partition != TD_PARTITION_SEG && set->prepared != TD_PREPARED_OFF;
 }
 
-bool td_multi_find_prepared(const td_multi_job *self, const td_multi_need *need, char name[TD_SIDECAR_NAME])
+bool td_multi_find_prepared(const td_multi_job *self, const td_multi_need *need, td_multi_found *out)
 {
     td_partition_wish wish = td_multi_wish(self->graph, need, self->set.partition, self->set.seed, self->count,
                                            &self->division);
     if (!may_read(&self->set)) return false;
-    td_status status = td_partition_find(self->graph, &wish);
+    td_status status = td_partition_find(self->graph, &wish, &out->entries, out->first);
     if (status != TD_OK) td_debug("%s", td_last_message()); /* the run warns */
-    else td_partition_layout_name(name, self->graph, &wish);
+    else td_partition_layout_name(out->name, self->graph, &wish);
     return status == TD_OK;
 }
 
