@@ -329,6 +329,15 @@ static td_status find_owners(job *self, uint64_t seed, uint8_t *owner)
 }
 
 /* With fewer than 32 vertices a fragment, rounding would undo whatever METIS finds: such a graph is cut into ranges. */
+static bool asks_metis(uint32_t vertices, int parts) { return parts > 1 && vertices >= (uint32_t)parts * TD_FRAGMENT_ALIGN; }
+
+uint64_t td_partition_metis_bytes(const td_graph *graph, td_partition_kind kind, int parts)
+{
+    uint64_t n = graph->vertices, between = TD_FRAGMENTS * PLACES * sizeof(candidates);
+    if (kind != TD_PARTITION_METIS || !asks_metis(graph->vertices, parts)) return 0;
+    return n * sizeof(uint8_t) + between + td_metis_bytes(n, graph->edges, graph->symmetric);
+}
+
 static td_status cut_by_metis(job *self, uint64_t seed)
 {
     td_partition *partition = &self->partition;
@@ -336,7 +345,7 @@ static td_status cut_by_metis(job *self, uint64_t seed)
     uint8_t *owner = NULL;
     td_status status = TD_OK;
     TD_TRY(td_metis_check());
-    if (partition->parts == 1 || partition->vertices < (uint32_t)partition->parts * TD_FRAGMENT_ALIGN) {
+    if (!asks_metis(partition->vertices, partition->parts)) {
         find_boundaries(self);
         return TD_OK;
     }

@@ -70,6 +70,10 @@ td_status td_partition_named(const char *name, td_partition_kind *out);
 td_status td_partition_make(td_partition *out, const td_graph *graph, const td_partition_wish *wish, td_pool *pool);
 void td_partition_free(td_partition *partition);
 
+/* The most that METIS and what it is given take of the host, before there is a numbering; 0 for other partitioners, and
+ * where METIS is not asked. */
+uint64_t td_partition_metis_bytes(const td_graph *graph, td_partition_kind kind, int parts);
+
 static inline uint64_t td_partition_mirrors(const td_partition *partition, int fragment)
 {
     uint64_t sum = 0;

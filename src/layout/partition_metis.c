@@ -218,12 +218,26 @@ static td_status read_parts(const task *self, const answer *shared, uint8_t *own
     return TD_OK;
 }
 
+/* The parts that parent and child share. */
+static uint64_t shared_bytes_of(uint64_t vertices) { return sizeof(answer) + vertices * sizeof(idx_t); }
+
+/* Beyond its graph, of `pairs` distinct neighbours. */
+static uint64_t metis_bytes_of(uint64_t vertices, uint64_t pairs)
+{
+    return shared_bytes_of(vertices) + METIS_FACTOR * (pairs + 2 * vertices) * sizeof(idx_t);
+}
+
+uint64_t td_metis_bytes(uint64_t vertices, uint64_t edges, bool symmetric)
+{
+    uint64_t pairs = symmetric ? edges : 2 * edges;
+    return (pairs + 2 * vertices + 1) * sizeof(idx_t) + metis_bytes_of(vertices, pairs);
+}
+
 static td_status ask_metis(const task *self, uint8_t *owner)
 {
     td_account *account = td_account_current();
-    uint64_t n = (uint64_t)self->vertices, words = (uint64_t)self->offsets[n] + 2 * n;
-    uint64_t shared_bytes = sizeof(answer) + n * sizeof(idx_t);
-    uint64_t bytes = shared_bytes + METIS_FACTOR * words * sizeof(idx_t);
+    uint64_t n = (uint64_t)self->vertices, shared_bytes = shared_bytes_of(n);
+    uint64_t bytes = metis_bytes_of(n, (uint64_t)self->offsets[n]);
     if (!td_space_take(account, bytes)) {
         td_refusal lack = td_memory_lack(bytes);
         char size[TD_NUMBER_BYTES];
@@ -265,6 +279,12 @@ td_status td_metis_check(void)
 {
     return td_fail(TD_UNSUPPORTED, "the partitioner metis needs METIS, and Tandem was built without it; install its "
                    "headers (Debian: libmetis-dev) and build again, or use seg or random");
+}
+
+uint64_t td_metis_bytes(uint64_t vertices, uint64_t edges, bool symmetric)
+{
+    (void)vertices, (void)edges, (void)symmetric;
+    return 0;
 }
 
 td_status td_metis_cut(const td_graph *graph, const td_adjacency *const *lists, int list_count, int parts,

@@ -14,4 +14,8 @@ td_status td_metis_check(void);
 td_status td_metis_cut(const td_graph *graph, const td_adjacency *const *lists, int list_count, int parts,
                        const double *shares, uint64_t seed, uint8_t *owner, td_pool *pool);
 
+/* The most that td_metis_cut takes of a graph with so many vertices and edges: no two edges have the same ends, and no
+ * edge has one in the other direction. */
+uint64_t td_metis_bytes(uint64_t vertices, uint64_t edges, bool symmetric);
+
 #endif

@@ -91,7 +91,8 @@ static void check_plan(const td_graph *graph, const char *program, const char *s
     CHECK_OK(td_plan_execute(plan, &run));
     uint64_t taken = td_memory().peak - held;
     td_memory_peak_end(before);
-    if (layout != NULL && taken > plan->program_bytes)
+    uint64_t guess = layout != NULL ? 0 : plan->program_bytes / 20; /* of fragments' sizes */
+    if (taken > plan->program_bytes + guess)
         TEST_FAIL("%s takes %" PRIu64 " bytes of %" PRIu64, program, taken, plan->program_bytes);
     td_run_destroy(run);
     td_plan_destroy(plan);

@@ -164,6 +164,12 @@ static uint64_t hub_host_bytes(const td_multi_job *self, const td_multi_need *ne
     return counted + (n + 1) * sizeof(uint64_t) + (self->division.hub_edges + 1) * (sizeof(uint32_t) + need->weight_bytes);
 }
 
+/* While the graph is cut, unless that has been done. */
+static uint64_t metis_bytes(const td_multi_job *self, const ranges *of)
+{
+    return of->guessed ? td_partition_metis_bytes(self->graph, self->set.partition, self->count) : 0;
+}
+
 static td_status measure_fragments(td_multi_job *self, const td_multi_need *need, const ranges *of)
 {
     const td_graph *graph = self->graph;
@@ -171,6 +177,7 @@ static td_status measure_fragments(td_multi_job *self, const td_multi_need *need
     uint64_t n = graph->vertices, words = (n + 31) / 32;
     bool weighted = need->weight_bytes > 0;
     td_adjacency both = {0};
+    td_host_note(host, metis_bytes(self, of));
     if (self->set.partition != TD_PARTITION_SEG) td_host_hold(host, 2 * n * sizeof(uint32_t)); /* the numbering */
     if (need->both) TD_CHECK(td_lists_join(graph, weighted, &both, host, self->options->pool));
     for (int i = 0; i < self->count; i++) {
@@ -446,6 +453,15 @@ static void state_device(td_plan *plan, const measured *all, const td_multi_gpu 
         rest_edges(self, &all->of, &all->need, i) * td_multi_edge_bytes(self);
 }
 
+static void say_metis(td_plan *plan, const measured *all)
+{
+    uint64_t bytes = metis_bytes(all->self, &all->of);
+    char text[128], size[TD_NUMBER_BYTES];
+    snprintf(text, sizeof text, "; METIS takes up to %s of it while it cuts the graph, nothing if that is prepared",
+             td_format_size(size, bytes));
+    if (bytes > 0) td_plan_add_why(plan, text);
+}
+
 static td_status state(td_plan *plan, const td_gpu_set *gpus, const measured *all)
 {
     td_multi_division *division;
@@ -461,6 +477,7 @@ static td_status state(td_plan *plan, const td_gpu_set *gpus, const measured *al
     td_plan_count(plan, "edges_at_host", at_host);
     td_plan_count(plan, "hub_edges", all->self->division.hub_edges);
     if (at_host > 0) td_plan_add_why(plan, "; edges that do not fit the GPUs are read from host memory");
+    say_metis(plan, all);
     return TD_OK;
 }
 
