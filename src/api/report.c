@@ -77,6 +77,14 @@ static td_status describe(td_session *session, const td_plan *plan, const td_res
     return write_text(&report, put, out);
 }
 
+/* Whether the plan's run gave the result. One whose values were too small was repeated with wider ones. */
+static bool is_of(const td_plan *plan, const td_result *result)
+{
+    const td_graph *graph = plan->graph->ranks_of != NULL ? plan->graph->ranks_of : plan->graph;
+    bool same = result->program == plan->program || (result->program == plan->program->wide && plan->program->wide != NULL);
+    return same && graph == result->graph;
+}
+
 static td_status make(td_session *session, const td_plan *plan, const td_result *result, const td_report_facts *facts,
                       put_fn put, char **out)
 {
@@ -84,10 +92,8 @@ static td_status make(td_session *session, const td_plan *plan, const td_result 
     TD_CHECK(td_need(result, "the result"));
     TD_CHECK(td_need(out, "the place for the text"));
     TD_CHECK(td_session_enter(session));
-    const td_graph *graph = plan->graph->ranks_of != NULL ? plan->graph->ranks_of : plan->graph;
-    td_status status = plan->program == result->program && graph == result->graph
-                           ? describe(session, plan, result, facts, put, out)
-                           : td_fail(TD_INVALID, "the result is of another plan");
+    td_status status = is_of(plan, result) ? describe(session, plan, result, facts, put, out)
+                                           : td_fail(TD_INVALID, "the result is of another plan");
     td_session_leave(session);
     return status;
 }
