@@ -220,7 +220,7 @@ fails 1 'cannot verify bfs: it was stopped after 1 iteration,' run bfs road.tg -
 printf '0 1 4000000000\n1 2 4000000000\n' >far.txt
 succeeds run sssp far.txt -s 0 --verify --repeat 2 --json far.json --trace far-trace.json --report far.html
 contains "$err" 'it runs again with 64' 'a run that is repeated'
-equal "$(key highest <far.json)" 8000000000.0 'the largest distance of a repeated run'
+contains "$(cat far.json)" '"highest": 8e+09' 'the largest distance of a repeated run'
 succeeds run sssp g.tg -s 1 --verify --json facts.json --trace trace.json --repeat 3 --quiet
 equal "$(key program <facts.json)" sssp 'program'
 equal "$(key engine <facts.json)" cpu 'engine'
