@@ -269,7 +269,9 @@ bool td_plan_spares_lists(td_plan *plan)
     const td_graph *graph = plan->graph;
     td_plan_spares_weights(plan);
     if (copies_lists(plan) || may_solve_parents(plan)) return false;
-    plan->graph_bytes = td_graph_bytes(graph) - td_checks_pending_targets(graph) - td_checks_pending_weights(graph);
+    plan->graph_bytes = td_graph_bytes(graph) - td_checks_pending_weights(graph);
+    if (td_run_may_exceed(plan->program->info, graph)) return false; /* copies the targets when it ends */
+    plan->graph_bytes -= td_checks_pending_targets(graph);
     return true;
 }
 

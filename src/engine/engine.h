@@ -156,8 +156,8 @@ td_status td_plan_shape(td_plan *plan, void *out, size_t bytes); /* allocates a 
 void td_plan_count(td_plan *plan, const char *name, uint64_t value);
 void td_plan_add_why(td_plan *plan, const char *text);
 void td_plan_reads(td_plan *plan, const char *layout); /* a layout beside the graph */
-/* States that the graph's lists are not in memory, as far as they stay in the file; false: the run copies all of them, before
- * its engine begins or to find parents. */
+/* States that the graph's lists are not in memory, as far as they stay in the file; false: the run copies them, before its
+ * engine begins, to find parents, or to look for infinite distances. */
 bool td_plan_spares_lists(td_plan *plan);
 /* The same of weights that the program ignores. Pages of the mapping that targets are read in count as the process's. */
 void td_plan_spares_weights(td_plan *plan);

@@ -334,11 +334,16 @@ static td_status find_infinity(void *context, uint64_t begin, uint64_t end, int 
     return TD_OK;
 }
 
+bool td_run_may_exceed(const td_program_info *info, const td_graph *graph)
+{
+    double largest = info->wide ? DBL_MAX : (double)FLT_MAX;
+    return info->real_follows_weights && td_weight_real(graph->weights) && graph->weight_max * graph->vertices >= largest;
+}
+
 static td_status check_infinities(td_run *run, td_pool *pool)
 {
     const td_graph *graph = run->graph;
-    double largest = run->kind == TD_VALUE_F64 ? DBL_MAX : (double)FLT_MAX;
-    if (!run->converged || graph->weight_max * graph->vertices < largest) return TD_OK;
+    if (!run->converged || !td_run_may_exceed(run->program->info, graph)) return TD_OK;
     TD_CHECK(td_checks_lists(graph, false, pool));
     return td_graph_for_vertices(graph, TD_LIST_OUT, 0, pool, 4096, find_infinity, run);
 }

@@ -311,6 +311,9 @@ bool td_run_looks_at_weights(const td_program_info *info, const td_graph *graph)
 
 td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
 
+/* Whether real distances may become infinite: the end of such a run looks for them among the lists' targets. */
+bool td_run_may_exceed(const td_program_info *info, const td_graph *graph);
+
 /* Refuses distances that have become too large for their type. */
 td_status td_run_check_overflow(td_run *run, td_pool *pool);
 void td_run_destroy(td_run *run);

@@ -168,9 +168,12 @@ TEST(pages_of_a_mapping_leave_when_they_have_been_read)
         }
 }
 
+/* Lists of a mapped graph that will be in memory. */
+typedef enum lists_copied { NO_LISTS, ALL_TARGETS, ALL_LISTS } lists_copied;
+
 /* A plan for a mapped graph states of its lists what will be in memory: none of those that go through the ring or that the
  * program ignores, copies of the others. */
-static void check_stated(const char *program, const char *path, bool rings, bool all, bool parents)
+static void check_stated(const char *program, const char *path, bool rings, lists_copied copied_lists, bool parents)
 {
     td_graph *mapped = NULL;
     td_plan *plan = NULL;
@@ -181,10 +184,13 @@ static void check_stated(const char *program, const char *path, bool rings, bool
     td_run_options options = options_for("resident", mapped, program);
     if (strcmp(program, "pagerank") == 0) options.has_iterations = true, options.iterations = 2;
     options.parents = parents;
+    td_settings settings = settings_from(copied_lists == ALL_TARGETS ? "sssp.precision=single" : "");
+    options.settings = &settings;
     CHECK_OK(td_plan_make(&plan, "resident", program_of(program), mapped, &options));
     CHECK_OK(td_devices_host_bytes(options.devices, 0, true, &blocks));
     uint64_t in_memory = (mapped->vertices + UINT64_C(1)) * sizeof(uint64_t) * (mapped->symmetric ? 1 : 2);
-    if (!all) CHECK_EQ(plan->graph_bytes, in_memory);
+    if (copied_lists == ALL_TARGETS) in_memory += td_checks_pending_targets(mapped);
+    if (copied_lists != ALL_LISTS) CHECK_EQ(plan->graph_bytes, in_memory);
     else CHECK_EQ(plan->graph_bytes, td_graph_bytes(mapped));
     held += plan->options.cache->set_bytes;
     td_memory_reset_peak();
@@ -196,14 +202,16 @@ static void check_stated(const char *program, const char *path, bool rings, bool
     td_gpu_ring_limits(0, 0);
     td_run_destroy(run);
     td_plan_destroy(plan);
+    td_settings_clear(&settings);
     td_graph_destroy(mapped);
 }
 
-static const char *write_stated(bool directed, uint32_t lightest)
+static const char *write_weights(bool directed, double lightest, double heaviest)
 {
     static char path[512];
     td_gen_spec spec = {.kind = "uniform", .vertices = 6000, .degree = directed ? 150 : 75, .seed = 3};
-    td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = lightest, .weight_high = 200};
+    td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = lightest, .weight_high = heaviest,
+                              .weight_real = heaviest > 200};
     td_graph *graph = NULL;
     snprintf(path, sizeof path, "%s", test_path("stated.tg"));
     CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
@@ -212,6 +220,8 @@ static const char *write_stated(bool directed, uint32_t lightest)
     return path;
 }
 
+static const char *write_stated(bool directed, uint32_t lightest) { return write_weights(directed, lightest, 200); }
+
 TEST(plans_state_of_a_mapped_graph_what_is_in_memory)
 {
     static const char *const programs[] = {"bfs", "sssp", "pagerank", "labels", "mst", "heat"};
@@ -219,7 +229,7 @@ TEST(plans_state_of_a_mapped_graph_what_is_in_memory)
         const char *path = write_stated(directed, 1);
         for (int p = 0; p < 6; p++)
             for (int rings = 0; rings < 2; rings++)
-                check_stated(programs[p], path, rings, strcmp(programs[p], "heat") == 0, false);
+                check_stated(programs[p], path, rings, strcmp(programs[p], "heat") == 0 ? ALL_LISTS : NO_LISTS, false);
     }
 }
 
@@ -228,10 +238,17 @@ TEST(plans_state_the_lists_that_parents_are_searched_in)
 {
     for (int directed = 0; directed < 2; directed++)
         for (int rings = 0; rings < 2; rings++) {
-            check_stated("sssp", write_stated(directed, 0), rings, true, true);
-            check_stated("sssp", write_stated(directed, 1), rings, false, true);
-            check_stated("bfs", write_stated(directed, 0), rings, false, true);
+            check_stated("sssp", write_stated(directed, 0), rings, ALL_LISTS, true);
+            check_stated("sssp", write_stated(directed, 1), rings, NO_LISTS, true);
+            check_stated("bfs", write_stated(directed, 0), rings, NO_LISTS, true);
         }
+}
+
+/* Where distances may become infinite, the host looks for those of neighbours, in a copy of the targets. */
+TEST(plans_state_the_targets_that_infinite_distances_are_searched_in)
+{
+    for (int directed = 0; directed < 2; directed++)
+        for (int rings = 0; rings < 2; rings++) check_stated("sssp", write_weights(directed, 1, 1e35), rings, ALL_TARGETS, false);
 }
 
 /* A tree of three children each, which needs every edge; leaves lead to the first few vertices. A piece of a prefix of

@@ -399,6 +399,17 @@ static td_status warn_tiny(td_plan *plan, const td_device *device)
     return TD_OK;
 }
 
+/* Copies of a mapped graph's lists, beside those that the plan counts as the graph's: of a run that copies the targets in
+ * any case, the weights. */
+static uint64_t copied_bytes(const td_plan *plan, bool spares, uint64_t copies)
+{
+    const td_graph *graph = plan->graph;
+    uint64_t weight = td_weight_bytes(graph->weights);
+    if (spares) return copies;
+    if (!td_run_may_exceed(plan->program->info, graph) || plan->graph_bytes == td_graph_bytes(graph)) return 0;
+    return copies / (sizeof(uint32_t) + weight) * weight;
+}
+
 static td_status plan_resident(td_plan *plan)
 {
     const td_run_options *options = &plan->options;
@@ -418,7 +429,7 @@ static td_status plan_resident(td_plan *plan)
     bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     plan->program_bytes = need.host + td_gpu_run_bytes(1);
-    if (td_plan_spares_lists(plan)) plan->program_bytes += need.copies;
+    plan->program_bytes += copied_bytes(plan, td_plan_spares_lists(plan), need.copies);
     return TD_OK;
 }
 
