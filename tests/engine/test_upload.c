@@ -328,6 +328,64 @@ TEST(damaged_lists_are_refused_by_every_way_of_checking)
     }
 }
 
+/* A target that is no vertex, in a file that was mapped for another engine's run. */
+static const char *write_wild(bool directed)
+{
+    static char path[512];
+    const uint32_t wild = UINT32_MAX - 5;
+    td_gen_spec spec = {.kind = "uniform", .vertices = 3000, .degree = 12, .seed = 5};
+    td_build_options build = {.symmetrize = !directed, .attach_weights = true, .weight_low = 1, .weight_high = 50};
+    td_graph *graph = NULL;
+    td_packed *packed = NULL;
+    snprintf(path, sizeof path, "%s", test_path("wild.tg"));
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, NULL));
+    CHECK_OK(td_packed_write(graph, path, NULL));
+    td_graph_destroy(graph);
+    CHECK_OK(td_packed_open(&packed, path));
+    td_packed_info info = *td_packed_describe(packed);
+    td_packed_close(packed);
+    static const td_section_kind lists[] = {TD_SECTION_OUT_TARGETS, TD_SECTION_IN_TARGETS};
+    int file = open(path, O_RDWR);
+    for (int l = 0; l < (directed ? 2 : 1); l++)
+        CHECK(pwrite(file, &wild, sizeof wild, (off_t)info.sections[lists[l]].offset + 400) == sizeof wild);
+    close(file);
+    return path;
+}
+
+static void plan_wild(const char *path, const td_engine *engine, const char *program)
+{
+    td_graph *mapped = NULL;
+    td_plan *plan = NULL;
+    td_run *run = NULL;
+    td_cache kept = {0};
+    td_settings none = {0};
+    CHECK_OK(td_packed_map_unchecked(&mapped, path, pool));
+    td_run_options options = options_for(engine->name, mapped, program);
+    options.settings = &none;
+    options.cache = &kept;
+    if (engine->uses_devices & TD_USES_GPU) options.devices = engine->several_gpus ? "emu:2@unchecked" : "emu:1@unchecked";
+    td_status status = td_plan_make(&plan, engine->name, program_of(program), mapped, &options);
+    if (status == TD_OK) status = td_plan_execute(plan, &run);
+    bool skips = strcmp(engine->name, "cpu") == 0; /* and verifies no checksums */
+    if ((status == TD_OK && !skips) || (status != TD_OK && td_last_message()[0] == 0))
+        TEST_FAIL("%s by %s: %s", program, engine->name, td_status_name(status));
+    td_run_destroy(run);
+    td_plan_destroy(plan);
+    td_cache_release(&kept);
+    td_graph_destroy(mapped);
+}
+
+/* Every engine may get the mapped graph; none follows such a target, neither for its plan nor in its run. */
+TEST(no_engine_follows_a_target_that_is_no_vertex)
+{
+    static const char *const programs[] = {"bfs", "sssp", "labels", "kcore", "pagerank", "mst"};
+    for (int directed = 0; directed < 2; directed++) {
+        const char *path = write_wild(directed);
+        for (int e = 0; td_engines[e] != NULL; e++)
+            for (int p = 0; p < 6; p++) plan_wild(path, td_engines[e], programs[p]);
+    }
+}
+
 TEST(a_file_that_shrinks_before_its_lists_are_read_is_an_error)
 {
     for (int way = 0; way < 2; way++) {

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "gpu/bytes.h"
+#include "store/checks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +83,8 @@ static td_status take_paths(td_paths_job *self, paths_layout *layout)
     if (!layout->made || strcmp(layout->key, key) != 0) {
         td_gpu_mark before = td_gpu_layout_mark(self->options);
         drop_paths(layout);
+        bool weighted = self->run->program->info->weights != TD_WEIGHTS_UNUSED;
+        TD_CHECK(td_checks_lists(self->cpu.graph, weighted, self->cpu.pool)); /* a plan may be the first to read them */
         TD_CHECK(td_paths_open(&self->paths, self->cpu.graph, &self->set.layout, self->cpu.pool, &self->prepared));
         self->has_paths = true;
         td_paths_choose_layers(self, layout->device[0]);
