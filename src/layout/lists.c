@@ -161,6 +161,7 @@ static void move_batch_by_weight(const ordering *job, batch *self, const uint32_
 static void sort_batch(const ordering *job, batch *self)
 {
     uint32_t places[TD_CLASSES] = {0}, sum = 0, e = 0;
+    if (self->lists == 0) return; /* and no first edge */
     find_classes(job, self, places);
     for (uint32_t c = 0; c < TD_CLASSES; c++) {
         uint32_t here = places[c];
