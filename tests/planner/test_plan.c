@@ -16,8 +16,7 @@ static void check_plan(const char *program, const td_graph *graph, td_run_option
     CHECK_OK(td_plan_execute(plan, &run));
     double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
     double slack = strcmp(run->rows[0].direction, "bucket") == 0 ? 2 : 1.3; /* how full buckets get is a guess */
-    double columns = TD_FIRST_ROWS * sizeof(td_row); /* of rows, added when arrays of the run are gone */
-    if (said < 0.95 * took || said > slack * took + 20000 + columns)
+    if (said < 0.95 * took || said > slack * took + 20000)
         TEST_FAIL("%s '%s' on %s takes %.0f bytes, the plan says %.0f", program, settings_text, graph->name, took,
                   said);
     CHECK(plan->graph_bytes == td_graph_bytes(graph));
