@@ -402,7 +402,7 @@ static td_status run_plan(const td_plan *plan, td_group *group, td_run **out, bo
     TD_TRY(td_run_create(&run, plan->program, plan->graph, &plan->options));
     run->prepare_seconds += checked;
     run->engine = plan->reported->name;
-    run->has_columns = plan->engine->columns != NULL || plan->reported->columns != NULL;
+    run->has_columns = plan->engine->columns != NULL || (plan->engine->uses_devices & TD_USES_CPU) != 0;
     run->devices = plan->devices;
     TD_TRY(td_checkpoints_open(run, &plan->options));
     if (plan->options.begins != NULL) plan->options.begins(plan->options.each_context);
