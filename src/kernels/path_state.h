@@ -48,7 +48,11 @@ typedef struct td_path_tally {
     uint64_t early;      /* GPUs: partitions walked before their turn */
     uint64_t far;        /* several GPUs: partitions walked by another GPU than theirs */
     uint64_t reach;      /* scanned vertices above the threshold: entries of `places` that they have */
+    uint64_t crossed;    /* packed partitions: bytes of them that walks read in the host's memory */
+    uint64_t fetched;    /* walks of partitions in the host's memory */
+    uint64_t repeats;    /* walks of a partition by the warp that has just walked it */
     double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */
+    uint64_t unused[13];
 } td_path_tally;
 
 /* The bucket of a distance as a number of which the largest is the nearest: 0 is none. Exact: numbers below 2^53 are. */
@@ -73,8 +77,23 @@ TD_INLINE void td_path_raise(double nearness, double updates, double vertices, d
 #define TD_PATH_COUNTS(X)                                                                                       \
     X(updates) X(reads) X(edges) X(paths) X(loaded) X(marks) X(notices) X(counted) X(scanned) X(wanting) X(listed) X(ranked) \
     X(deposits) X(proxied) X(stolen) X(lane_slots) X(late) X(messages) X(runs) \
-    X(early) X(far) X(reach)
+    X(early) X(far) X(reach) X(crossed) X(fetched) X(repeats)
 #define TD_PATH_SUMS(X) X(magnitude) X(moved) X(value) X(fresh) X(share) X(offset) X(answer)
+
+/* GPUs: the edges of a partition whose paths stay at the host (gpu/path_packed.h). Words: the vertices that they leave,
+ * ascending; those that they enter; two edges to a word, in the order of the vertices that they enter. An edge has the
+ * number of its first vertex among those that edges of the partition leave, and a bit if it is the last one into its
+ * second. The highest bit of a vertex: this partition has its home path, and no earlier word of it has the bit. */
+typedef struct td_path_pack {
+    const uint32_t *words;
+    const void *weights;
+    uint32_t first;                   /* of its mirrors, one for every vertex that edges leave */
+    uint32_t sources, targets, edges;
+    uint32_t far;                     /* bytes of its words in the host's memory; 0: they are on the GPU */
+    uint32_t paths;
+} td_path_pack;
+#define TD_PATH_HOME_HERE 0x80000000u
+#define TD_PATH_LAST_EDGE 0x8000u
 
 typedef struct td_path_state {
     /* The layout. Path i of partition k has bit 32 * first_word[k] + i in `marks`. */
@@ -106,6 +125,8 @@ typedef struct td_path_state {
     uint32_t *late, *late_count;        /* GPUs: vertices of TD_PATH_LATE edges and more that changed; 0: none has as many */
     uint32_t late_room;
     const uint32_t *opens;              /* GPUs: bitmap of the paths that may be the homes of their first vertices; 0: any */
+    const td_path_pack *packs;          /* GPUs, coarse marks: of partitions; 0: paths are walked where they are. Mirrors
+                                         * are those of a partition and a vertex then: the message before, and the last */
     const uint32_t *home_partition;     /* GPUs, coarse marks: of a vertex, the partition of its home path */
     /* Several GPUs: bitmaps of vertices. A vertex has one master, on the GPU of its home path; deposits on another GPU,
      * where it is foreign, wait in `sums` there until they are sent. 0: one GPU has all masters. */

@@ -63,6 +63,7 @@ td_status td_paths_shape_batches(td_paths_job *self, uint64_t fixed, uint64_t ro
     uint64_t left = room > fixed ? room - fixed : 0;
     double cap = self->options->gpu_edges, allowed = cap <= 1 ? cap * (double)whole : cap;
     if (cap > 0 && allowed < (double)left) left = (uint64_t)allowed;
+    if (b->packed) return td_paths_shape_packs(self, left), TD_OK;
     for (uint32_t k = 0; k < p->partitions; k++)
         if (bytes_of(self, k, k + 1) > least) least = bytes_of(self, k, k + 1);
     b->slots = self->set.streams > 0 ? self->set.streams : WANTED_SLOTS;
@@ -117,6 +118,19 @@ td_status td_paths_count_readers(td_paths_job *self)
         if (count > b->most_places) b->most_places = count;
     }
     return TD_OK;
+}
+
+void td_paths_count_sources(const td_paths_job *self, uint32_t *sources)
+{
+    const td_paths_index *index = &self->index;
+    for (uint32_t v = 0; v < self->cpu.graph->vertices; v++) {
+        uint32_t k = UINT32_MAX;
+        for (uint64_t i = index->place_offsets[v]; i < index->place_offsets[v + 1]; i++) {
+            if (k != UINT32_MAX && index->places[i] / 32 < index->first_word[k + 1]) continue;
+            k = td_paths_partition_of(self, index->places[i]);
+            sources[k]++;
+        }
+    }
 }
 
 static void fill_readers(td_paths_job *self)
@@ -175,15 +189,25 @@ uint64_t td_paths_batch_host_bytes(const td_paths_job *self)
     const td_paths_batches *b = self->gpu->batches;
     uint64_t n = self->cpu.graph->vertices, message = self->gpu->job.traits->message_bytes;
     uint64_t mirrors = self->paths.edges * message * (self->steps.state.back ? 2 : 1);
+    if (b->packed) return td_paths_pack_host_bytes(self) + (n + 1) * sizeof(uint64_t) + n * ID + b->place_count * ID;
     uint64_t count = cut(self, NULL), maps = count * (count / 64 + 2) * sizeof(uint64_t);
     uint64_t readers = (n + 1) * sizeof(uint64_t) + n * ID + b->place_count * ID;
     return mirrors + readers + n / 8 + maps + count * sizeof *b->batch;
 }
 
+static td_status allocate_readers(td_paths_job *self)
+{
+    td_paths_batches *b = self->gpu->batches;
+    uint64_t n = self->cpu.graph->vertices;
+    TD_CHECK(TD_NEW(&b->place_offsets, n + 1, "partitions that read vertices"));
+    TD_CHECK(TD_NEW(&b->places, b->place_count, "partitions that read vertices"));
+    return TD_NEW(&b->home, n, "partitions of vertices");
+}
+
 static td_status allocate(td_paths_job *self)
 {
     td_paths_batches *b = self->gpu->batches;
-    uint64_t n = self->cpu.graph->vertices, message = self->gpu->job.traits->message_bytes;
+    uint64_t message = self->gpu->job.traits->message_bytes;
     b->count = cut(self, NULL);
     b->words = (self->paths.partitions + 31) / 32;
     TD_CHECK(TD_NEW(&b->batch, b->count, "batches of paths"));
@@ -192,9 +216,7 @@ static td_status allocate(td_paths_job *self)
     TD_CHECK(TD_NEW_ZEROED(&b->marks, (uint64_t)b->words + 1, "marks of partitions"));
     TD_CHECK(td_new_bytes(&b->sent, self->paths.edges, message, "mirrors of edges"));
     if (self->steps.state.back) TD_CHECK(td_new_bytes(&b->sent_back, self->paths.edges, message, "mirrors of edges"));
-    TD_CHECK(TD_NEW(&b->place_offsets, n + 1, "partitions that read vertices"));
-    TD_CHECK(TD_NEW(&b->places, b->place_count, "partitions that read vertices"));
-    return TD_NEW(&b->home, n, "partitions of vertices");
+    return TD_OK;
 }
 
 static td_status send(td_gpu_job *job, const void *to, const void *from, uint64_t bytes)
@@ -225,6 +247,7 @@ uint64_t td_paths_pinned_bytes(const td_paths_job *self)
     void *arrays[6];
     uint64_t bytes[6], sum = 0;
     if (self->gpu->batches == NULL) return 0;
+    if (self->gpu->batches->packed) return self->gpu->batches->packed_bytes;
     for (int i = 0, count = list_crossing(self, arrays, bytes); i < count; i++) sum += bytes[i];
     return sum;
 }
@@ -245,15 +268,12 @@ static void pin(td_paths_job *self)
     td_failure_set(&before);
 }
 
-td_status td_paths_open_batches(td_paths_job *self)
+static td_status open_slots(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     td_paths_batches *b = self->gpu->batches;
-    const td_path_state *s = &self->gpu->args.paths;
-    uint64_t n = job->graph->vertices;
     TD_CHECK(allocate(self));
     (void)cut(self, b->batch);
-    fill_readers(self);
     TD_CHECK(find_successors(self));
     pin(self);
     for (uint32_t i = 0; i < b->slots; i++) {
@@ -261,6 +281,18 @@ td_status td_paths_open_batches(td_paths_job *self)
         b->slot[i].memory = b->memory + i * b->slot_bytes;
         TD_CHECK(td_stream_open(job->device, &b->slot[i].stream));
     }
+    return TD_OK;
+}
+
+td_status td_paths_open_batches(td_paths_job *self)
+{
+    td_gpu_job *job = &self->gpu->job;
+    td_paths_batches *b = self->gpu->batches;
+    const td_path_state *s = &self->gpu->args.paths;
+    uint64_t n = job->graph->vertices;
+    TD_CHECK(allocate_readers(self));
+    fill_readers(self);
+    TD_CHECK(b->packed ? td_paths_open_packs(self) : open_slots(self));
     TD_CHECK(send(job, s->place_offsets, b->place_offsets, (n + 1) * sizeof(uint64_t)));
     TD_CHECK(send(job, s->places, b->places, b->place_count * ID));
     TD_CHECK(send(job, s->home_partition, b->home, n * ID));
@@ -273,6 +305,7 @@ void td_paths_close_batches(td_paths_job *self)
     if (b == NULL) return;
     for (uint32_t i = 0; i < TD_PATHS_SLOTS; i++) td_stream_close(b->slot[i].stream);
     for (int i = 0; i < 6; i++) td_device_unpin(self->gpu->job.device, b->pinned[i]);
+    td_paths_close_packs(self);
     td_free(b->batch);
     td_free(b->successors);
     td_free(b->active);

@@ -2,6 +2,8 @@
  * stream of its own. A batch, consecutive partitions with their mirrors, is copied into a slot when one of its partitions
  * has something to do. Marks are those of partitions, because a bit and a place for every path would take the memory of the paths.
  *
+ * Where values flow one way, partitions are packed instead (packed.c), and there are no batches.
+ *
  *   batches.c      how paths are divided, the partitions that read a vertex, the arrays
  *   batch_walk.c   rounds: which batch is next, copies ahead, which one makes way */
 #ifndef TD_ENGINE_PATHS_BATCHES_H
@@ -45,6 +47,12 @@ typedef struct td_paths_batches {
     uint64_t place_count, most_places;
     void *pinned[6];         /* arrays at the host that are pinned, so that copies take the link's whole rate */
     uint64_t pinned_bytes;
+    /* packed.c: no batches and slots, but packed partitions, some of them on the GPU (`memory`) */
+    bool packed;
+    uint32_t *sources, *targets; /* of partitions: vertices that edges leave and enter; of the latter a bound */
+    char *packed_words;      /* of all packed partitions, pinned; those on the GPU first */
+    void *packed_seen;       /* their address for kernels */
+    uint64_t packed_bytes, pool_bytes, near_bytes, residents; /* pool: on the GPU, of which near_bytes are in use */
     uint64_t clock;
     uint64_t copies, bytes, evictions, prefetched, kept; /* kept: visits of a batch that was in a slot already */
 } td_paths_batches;
@@ -66,6 +74,16 @@ uint64_t td_paths_pinned_bytes(const td_paths_job *self); /* wanted */
 /* Allocates and fills what the host has of it; sends what the GPU has. */
 td_status td_paths_open_batches(td_paths_job *self);
 void td_paths_close_batches(td_paths_job *self);
+
+/* packed.c: decides whether partitions are packed and counts their bytes; pins them (or decides otherwise); how many of them are
+ * on the GPU, for so many bytes; packs them, and sends what the GPU has. */
+td_status td_paths_choose_packs(td_paths_job *self, const td_device *device);
+td_status td_paths_reserve_packs(td_paths_job *self);
+void td_paths_shape_packs(td_paths_job *self, uint64_t left);
+td_status td_paths_open_packs(td_paths_job *self);
+void td_paths_close_packs(td_paths_job *self);
+uint64_t td_paths_pack_host_bytes(const td_paths_job *self);
+void td_paths_count_sources(const td_paths_job *self, uint32_t *sources); /* of partitions: vertices that they read */
 
 /* A round over the marked partitions of a group. */
 td_status td_paths_batch_walk(td_paths_job *self, const td_paths_group *group, td_path_tally *out);

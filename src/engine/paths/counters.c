@@ -26,7 +26,21 @@ static void add_batches(td_paths_batches *sum, const td_paths_batches *more)
     sum->kept += more->kept;
     sum->prefetched += more->prefetched;
     sum->evictions += more->evictions;
-    sum->pinned_bytes += more->pinned_bytes;
+    sum->pinned_bytes += more->packed ? more->packed_bytes : more->pinned_bytes;
+    sum->packed |= more->packed;
+    sum->residents += more->residents;
+    sum->near_bytes += more->near_bytes;
+}
+
+static void count_packs(const td_paths_job *self, const td_paths_batches *all)
+{
+    td_run *run = self->run;
+    td_run_count(run, "partitions_resident", all->residents);
+    td_run_count(run, "partitions_read", self->sum.fetched);
+    td_run_count(run, "partitions_repeated", self->sum.repeats);
+    td_run_count(run, "resident_bytes", all->near_bytes);
+    td_run_count(run, "link_bytes", all->near_bytes + self->sum.crossed);
+    td_run_count(run, "pinned_bytes", all->pinned_bytes);
 }
 
 static void count_gpu(td_paths_job *self)
@@ -47,6 +61,8 @@ static void count_gpu(td_paths_job *self)
         if (b != NULL) add_batches(&all, b);
     }
     td_run_count(run, "batches", all.count);
+    td_run_count(run, "partitions_packed", all.packed ? self->paths.partitions : 0);
+    if (all.packed) return count_packs(self, &all);
     if (all.count == 0) return;
     td_run_count(run, "batches_copied", all.copies);
     td_run_count(run, "batch_bytes", all.bytes);

@@ -56,7 +56,7 @@ static int by_rank(const void *a, const void *b, void *context)
  * (settle_once), back and forth with fewer updates so (docs/lab/paths.md), and all at once on a GPU with as many warps. */
 bool td_paths_is_ranked(const td_paths_job *self, const td_paths_group *group)
 {
-    if (self->gpu != NULL && group->partitions <= td_paths_gpu_warps(self)) return false;
+    if (self->gpu != NULL && (self->gpu->batches != NULL || group->partitions <= td_paths_gpu_warps(self))) return false;
     return group->cyclic && self->set.priority && !self->steps.state.back;
 }
 
@@ -354,6 +354,7 @@ static td_status add_row(td_paths_job *self, const td_path_tally *before, uint64
     td_row row = {.direction = "paths", .active_vertices = now->updates - before->updates,
                   .active_edges = now->loaded - before->loaded, .edges = now->edges - before->edges};
     if (self->gpu != NULL) row.edges_gpu = row.edges;
+    row.bytes_direct = now->crossed - before->crossed;
     TD_CHECK(td_cpu_end_iteration(&self->cpu, &row, began));
     return td_paths_checkpoint(self);
 }

@@ -130,6 +130,8 @@ enum { ID = sizeof(uint32_t), OFFSET = sizeof(uint64_t) };
 
 static bool has_proxies(const td_paths_job *self) { return td_paths_has_proxies(self, self->gpu->batches != NULL); }
 
+static bool is_packed(const td_paths_job *self) { return self->gpu->batches != NULL && self->gpu->batches->packed; }
+
 static uint64_t count_places(const td_paths_job *self)
 {
     const td_paths *p = &self->paths;
@@ -193,6 +195,8 @@ static td_status declare_paths(td_paths_job *self)
     if (has_proxies(self))
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->hubs, td_gpu_words(job), ID, "vertices with proxies"));
     s->late_room = late_room(self);
+    if (is_packed(self))
+        TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &s->packs, p->partitions, sizeof *s->packs, "packed partitions"));
     if (s->late_room > 0) TD_CHECK(td_gpu_new(job, &s->late, s->late_room, ID, "vertices of many edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->words, TD_PATHS_WORDS, ID, "counters"));
     if (self->set.early && !self->one_group && !batched && !td_paths_goes_ahead(self))
@@ -250,6 +254,7 @@ static td_status declare_slots(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     td_paths_batches *b = self->gpu->batches;
     TD_CHECK(td_paths_shape_batches(self, td_gpu_memory_sum(&job->memory), room_on(job->memory.device)));
+    if (b->packed) return td_gpu_new_for(job, TD_FOR_EDGES, &b->memory, b->pool_bytes, 1, "packed partitions");
     return td_gpu_new_for(job, TD_FOR_EDGES, &b->memory, b->slots, b->slot_bytes, "batches of paths");
 }
 
@@ -259,21 +264,21 @@ static td_status declare(td_paths_job *self)
     td_path_state *s = &self->gpu->args.paths;
     bool batched = self->gpu->batches != NULL;
     uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : self->paths.edges;
+    if (is_packed(self)) mirrors = 2 * count_places(self); /* the message before, and the last */
     TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
     TD_CHECK(declare_masters(self));
     TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));
-    if (!batched) TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
+    if (!batched || is_packed(self)) TD_CHECK(td_gpu_new(job, &s->sent, mirrors, message, "mirrors of edges"));
     if (s->back && !s->plain && !batched)
         TD_CHECK(td_gpu_new(job, &s->sent_back, mirrors, message, "mirrors of edges"));
     TD_CHECK(td_gpu_new(job, &self->gpu->args.tally, 1, sizeof(td_path_tally), "counters"));
     self->steps.mirrors = mirrors;
     if (self->gpu->post != NULL) TD_CHECK(td_paths_declare_post(self));
-    if (batched) return declare_slots(self);
-    if (!self->gpu->loops) return TD_OK;
-    if (!s->plain && !self->one_group && self->gpu->post == NULL)
+    if (self->gpu->loops && !s->plain && !self->one_group && self->gpu->post == NULL)
         TD_CHECK(td_gpu_new_for(job, TD_FOR_LISTS, &self->gpu->ranges_seen, td_paths_count_ranges(self),
                                 sizeof *self->gpu->ranges, "groups of paths"));
-    return td_gpu_new(job, &self->gpu->loop, 1, sizeof(td_path_loop), "counters of rounds");
+    if (self->gpu->loops) TD_CHECK(td_gpu_new(job, &self->gpu->loop, 1, sizeof(td_path_loop), "counters of rounds"));
+    return batched ? declare_slots(self) : TD_OK; /* last: they take what is left */
 }
 
 /* What the arrays hold from the start. */
@@ -406,7 +411,7 @@ static void describe_gpu(td_paths_job *self, const td_device *device)
     job->state.weights = s->weight_kind;
     self->gpu->warps = td_paths_walks_by_warps(self);
     self->gpu->args.span.pack = self->set.layout.pack;
-    self->gpu->loops = self->set.loop && device->properties.cooperative && self->gpu->batches == NULL;
+    self->gpu->loops = self->set.loop && device->properties.cooperative && (self->gpu->batches == NULL || is_packed(self));
     job->memory.cooperative = self->gpu->loops;
 }
 
@@ -419,6 +424,21 @@ static td_status measure(td_paths_job *self, td_run *run, td_device *device)
     describe_gpu(self, device);
     td_gpu_measure_on(&job->memory, device);
     return declare(self);
+}
+
+/* Packed partitions need their mirrors on the GPU; batches do with less. */
+static td_status choose_packs(td_paths_job *self, td_device *device)
+{
+    td_paths_gpu *gpu = self->gpu, probe = {.post = gpu->post, .batches = gpu->batches};
+    td_run run;
+    TD_CHECK(td_gpu_job_measure(&probe.job, &run, self->run->program, self->cpu.graph, self->options));
+    self->gpu = &probe;
+    td_status status = td_paths_choose_packs(self, device);
+    if (status == TD_OK && gpu->batches->packed) status = measure(self, &run, device);
+    self->gpu = gpu;
+    if (status != TD_OK || !gpu->batches->packed) return status;
+    gpu->batches->packed = td_gpu_memory_sum(&probe.job.memory) <= room_on(device);
+    return status;
 }
 
 /* Whether the paths stay at the host: if the settings say so, or if the GPU has no room for all of them. */
@@ -435,13 +455,16 @@ static td_status choose_batches(td_paths_job *self, td_device *device)
     const td_gpu_memory *memory = &probe.job.memory;
     bool fits = td_gpu_memory_sum(memory) <= td_device_left(device) + device->now;
     if (cap > 0) fits &= cap <= 1 ? cap == 1 : (double)memory->bytes[TD_FOR_EDGES] <= cap;
-    TD_CHECK(td_paths_check_batches(self->options->settings, !fits || self->set.streams > 0));
-    if (fits && self->set.streams == 0) return TD_OK;
+    bool batched = !fits || self->set.streams > 0;
+    if (!batched) return td_paths_check_batches(self->options->settings, false, false);
+    TD_CHECK(TD_NEW_ZEROED(&gpu->batches, 1, "batches of paths"));
+    TD_CHECK(td_paths_count_readers(self));
+    TD_CHECK(choose_packs(self, device));
+    TD_CHECK(td_paths_check_batches(self->options->settings, true, gpu->batches->packed));
     /* Copies cost more than updates, and a factor needs all mirrors. */
     if (!td_settings_given(self->options->settings, "paths.share")) self->set.share = 1;
     if (!td_settings_given(self->options->settings, "paths.balance")) self->set.balance = false;
-    TD_CHECK(TD_NEW_ZEROED(&gpu->batches, 1, "batches of paths"));
-    return td_paths_count_readers(self);
+    return TD_OK;
 }
 
 /* States the memory on the GPU; at the host, what batches take besides. */
@@ -541,6 +564,7 @@ td_status td_paths_gpu_set_up(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     TD_CHECK(choose_batches(self, job->device));
+    if (self->gpu->batches != NULL) TD_CHECK(td_paths_reserve_packs(self));
     job->state.context = self->cpu.context;
     job->state.vertices = job->graph->vertices;
     describe_gpu(self, job->device);

@@ -58,7 +58,7 @@ bool td_paths_setting_applies(const td_settings *settings, const char *name);
 td_status td_paths_check_settings(const td_settings *settings);
 td_status td_paths_check_cores(const td_settings *settings); /* of a run without a GPU */
 td_status td_paths_check_several(const td_settings *settings, bool several); /* likewise */
-td_status td_paths_check_batches(const td_settings *settings, bool batched); /* of a run with a GPU */
+td_status td_paths_check_batches(const td_settings *settings, bool batched, bool packed); /* of a run with a GPU */
 
 /* Where a vertex's edges are. Made from the layout; what kernels read of it is in td_path_state. */
 typedef struct td_paths_index {

@@ -81,6 +81,7 @@ td_status td_paths_open_rounds(td_paths_job *self)
     td_paths_gpu *gpu = self->gpu;
     const td_gpu_kernels *k = gpu->job.kernels;
     const td_kernel *kernel = self->steps.state.plain ? &k->path_push_rounds.kernel
+                              : gpu->batches != NULL  ? &k->path_packed_rounds.kernel
                               : gpu->warps            ? &k->path_warp_rounds.kernel
                                                       : &k->path_rounds.kernel;
     if (!gpu->loops) return TD_OK;
@@ -158,6 +159,7 @@ static td_path_rounds_args args_for(td_paths_job *self, td_path_until until)
 static const td_kernel *rounds_of(const td_paths_job *self, const td_path_rounds_args *args)
 {
     const td_gpu_kernels *k = self->gpu->job.kernels;
+    if (self->gpu->batches != NULL) return TD_GPU_CHECKED(&k->path_packed_rounds, args);
     return self->gpu->warps ? TD_GPU_CHECKED(&k->path_warp_rounds, args) : TD_GPU_CHECKED(&k->path_rounds, args);
 }
 

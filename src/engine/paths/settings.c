@@ -135,11 +135,11 @@ td_status td_paths_check_several(const td_settings *settings, bool several)
 }
 
 /* Refuses settings of batches where all paths are on the GPU, and of rounds inside a launch where they are not. */
-td_status td_paths_check_batches(const td_settings *settings, bool batched)
+td_status td_paths_check_batches(const td_settings *settings, bool batched, bool packed)
 {
     static const char *const keys[] = {"paths.batch_edges", "paths.prefetch", "paths.evict"};
     if (settings == NULL) return TD_OK;
-    if (batched && td_settings_given(settings, "paths.loop"))
+    if (batched && !packed && td_settings_given(settings, "paths.loop"))
         return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a "
                                  "launch");
     if (batched && td_settings_given(settings, "paths.walk"))

@@ -1,4 +1,5 @@
 /* Steps and walks on a GPU: launches between an empty tally and its copy at the host; and the result. */
+#include "engine/paths/batches.h"
 #include "engine/paths/several.h"
 
 #include "base/alloc.h"
@@ -33,6 +34,7 @@ static td_status launch(td_paths_job *self, td_paths_step step, const td_paths_a
     switch (step) {
     case TD_PATHS_WALK:
         units = (args->span.partitions + args->span.early_count) * lanes;
+        if (args->paths.packs != NULL) return td_gpu_launch(job, job->stream, &k->path_packed_walks, units, args);
         if (self->gpu->warps) return td_gpu_launch(job, job->stream, &k->path_warp_walks, units, args);
         return td_gpu_launch(job, job->stream, &k->path_walks, units, args);
     case TD_PATHS_PUSH: return td_gpu_launch(job, job->stream, &k->path_pushes, units * lanes, args);
@@ -120,7 +122,7 @@ uint64_t td_paths_gpu_warps(const td_paths_job *self)
 /* Mirrors of paths at the host come with their batches. */
 static bool is_done(const td_paths_job *self, td_paths_step step)
 {
-    return step == TD_PATHS_CLEAR && self->gpu->batches != NULL;
+    return step == TD_PATHS_CLEAR && self->gpu->batches != NULL && !self->gpu->batches->packed;
 }
 
 static td_paths_args step_args(td_paths_job *self, td_paths_step step, uint64_t units)
@@ -188,7 +190,7 @@ td_status td_paths_gpu_walk(td_paths_job *self, const td_paths_group *group, boo
 {
     td_paths_args args;
     if (self->several != NULL) return td_paths_several_walk(self, group, out);
-    if (self->gpu->batches != NULL) return td_paths_batch_walk(self, group, out);
+    if (self->gpu->batches != NULL && !self->gpu->batches->packed) return td_paths_batch_walk(self, group, out);
     TD_CHECK(td_paths_start_early(self, self, group));
     TD_CHECK(span_args(self, group, ranks, &args));
     return count_launch(self, TD_PATHS_WALK, &args, out);

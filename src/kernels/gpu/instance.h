@@ -131,7 +131,7 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(path_pushes), KERNEL(path_batch_walks), KERNEL(path_rounds), KERNEL(path_push_rounds), KERNEL(path_steals),
     KERNEL(path_pack_deposits), KERNEL(path_pack_messages), KERNEL(path_take_deposits), KERNEL(path_take_messages),
 #if PATH_HAS_WARPS
-    KERNEL(path_warp_walks), KERNEL(path_warp_rounds),
+    KERNEL(path_warp_walks), KERNEL(path_warp_rounds), KERNEL(path_packed_walks), KERNEL(path_packed_rounds),
 #endif
 #if PROGRAM_FIRST_HIT
     KERNEL(bits_start_32), KERNEL(bits_push_32), KERNEL(bits_push_pieces_32), KERNEL(bits_settle_32),

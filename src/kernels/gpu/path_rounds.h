@@ -222,6 +222,17 @@ TD_DENSE_KERNEL(path_warp_rounds, td_path_rounds_args, TD_GPU_THREADS, PATH_WARP
     const path_shared shared = {block, proxies, none, before_class, levels};
     path_run_rounds(&a, PATH_BY_WARP, &shared);
 }
+
+TD_DENSE_KERNEL(path_packed_rounds, td_path_rounds_args, TD_GPU_THREADS, PATH_WARP_BLOCKS)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    TD_SHARED(uint32_t, before_class, TD_PATH_CLASSES);
+    TD_SHARED(double, levels, TD_PATH_LEVELS);
+    uint32_t none[TD_GPU_THREADS / TD_WARP] = {0};
+    const path_shared shared = {block, proxies, none, before_class, levels};
+    path_run_rounds(&a, PATH_PACKED, &shared);
+}
 #endif
 
 /* The variant without paths: vertices with deposits are applied and push, until none wants a change, or all together

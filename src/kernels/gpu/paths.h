@@ -321,6 +321,7 @@ TD_DEVICE uint32_t path_listed(const td_path_span *span)
 #define PATH_HAS_WARPS (!PROGRAM_PEELS)
 #if PATH_HAS_WARPS
 #include "kernels/gpu/path_warp.h"
+#include "kernels/gpu/path_packed.h"
 #endif
 
 /* The next partition of the walk: warps take turns, or (span->next) the first free warp takes it. All lanes call. */
@@ -344,9 +345,9 @@ TD_DEVICE uint32_t path_longest(uint32_t *longest, uint32_t edges)
     return most;
 }
 
-/* How a partition is walked: its marked paths, lane by lane or by the warp together, or all paths of one with coarse marks.
- * A constant in every kernel. */
-typedef enum path_way { PATH_BY_LANES, PATH_BY_WARP, PATH_WHOLE } path_way;
+/* How a partition is walked: its marked paths, lane by lane or by the warp together, or all paths of one with coarse marks,
+ * or packed edges. A constant in every kernel. */
+typedef enum path_way { PATH_BY_LANES, PATH_BY_WARP, PATH_WHOLE, PATH_PACKED } path_way;
 
 /* Walks a partition; returns whether there was anything to walk. All lanes call. */
 TD_DEVICE bool path_walk_partition(const td_path_state *s, const td_context *c, uint32_t k, const td_path_span *span,
@@ -359,6 +360,7 @@ TD_DEVICE bool path_walk_partition(const td_path_state *s, const td_context *c, 
         path_walk_warp(s, c, k, span->dense != 0, span->pack != 0, t); /* lane 0 counts the slots */
         return TD_BALLOT(TD_ALL_LANES, t->lane_slots != slots) != 0;
     }
+    if (way == PATH_PACKED) return path_walk_packed(s, c, k, t);
 #endif
     (void)span;
     if (way == PATH_WHOLE) path_walk_whole(s, c, k, t);
@@ -413,6 +415,14 @@ TD_KERNEL(path_warp_walks, td_paths_args)
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
     uint32_t none[TD_GPU_THREADS / TD_WARP] = {0}; /* of walks lane by lane */
     path_walks_of(&a, PATH_BY_WARP, block, proxies, none);
+}
+
+TD_KERNEL(path_packed_walks, td_paths_args)
+{
+    TD_SHARED(td_path_tally, block, 1);
+    TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
+    uint32_t none[TD_GPU_THREADS / TD_WARP] = {0};
+    path_walks_of(&a, PATH_PACKED, block, proxies, none);
 }
 #endif
 

@@ -94,6 +94,8 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(path_take_messages, td_path_take_args);
     TD_GPU_KERNEL(path_warp_walks, td_paths_args); /* of programs without levels; values flow forward */
     TD_GPU_KERNEL(path_warp_rounds, td_path_rounds_args);
+    TD_GPU_KERNEL(path_packed_walks, td_paths_args); /* likewise */
+    TD_GPU_KERNEL(path_packed_rounds, td_path_rounds_args);
     TD_GPU_KERNEL(bits_start_32, td_bits_args); /* searches from many sources at once */
     TD_GPU_KERNEL(bits_push_32, td_bits_args);
     TD_GPU_KERNEL(bits_push_pieces_32, td_bits_args);
