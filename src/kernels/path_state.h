@@ -80,20 +80,22 @@ TD_INLINE void td_path_raise(double nearness, double updates, double vertices, d
     X(early) X(far) X(reach) X(crossed) X(fetched) X(repeats)
 #define TD_PATH_SUMS(X) X(magnitude) X(moved) X(value) X(fresh) X(share) X(offset) X(answer)
 
-/* GPUs: the edges of a partition whose paths stay at the host (gpu/path_packed.h). Words: the vertices that they leave,
- * ascending; those that they enter; two edges to a word, in the order of the vertices that they enter. An edge has the
- * number of its first vertex among those that edges of the partition leave, and a bit if it is the last one into its
- * second. The highest bit of a vertex: this partition has its home path, and no earlier word of it has the bit. */
+/* GPUs: the edges of a partition whose paths stay at the host (gpu/path_packed.h), three lists of numbers: the vertices
+ * that they leave, ascending; those that they enter, ascending; and of every edge, in the order of the vertices that they
+ * enter, the place of its first vertex in the first list. A list is in blocks of 32 numbers: the least numbers of all
+ * blocks, their words of flags, the widths of their numbers, a byte each, and then the numbers, less the least of their
+ * block, in as many bits. Flags: of vertices, this partition has the home path (a vertex in both lists has it in the
+ * second); of edges, the last one into its second vertex. */
+enum { TD_PATH_BLOCK = 32 };
 typedef struct td_path_pack {
-    const uint32_t *words;
+    const uint32_t *words;            /* the first list is at 0 */
     const void *weights;
+    uint32_t sources, targets, edges; /* numbers of the lists */
+    uint32_t targets_at, edges_at, end; /* words */
     uint32_t first;                   /* of its mirrors, one for every vertex that edges leave */
-    uint32_t sources, targets, edges;
-    uint32_t far;                     /* bytes of its words in the host's memory; 0: they are on the GPU */
+    uint32_t far;                     /* the words are in the host's memory */
     uint32_t paths;
 } td_path_pack;
-#define TD_PATH_HOME_HERE 0x80000000u
-#define TD_PATH_LAST_EDGE 0x8000u
 
 typedef struct td_path_state {
     /* The layout. Path i of partition k has bit 32 * first_word[k] + i in `marks`. */
@@ -152,6 +154,7 @@ typedef struct td_path_span {
     uint32_t early_count;         /* because there are more warps than partitions */
     uint8_t dense;                /* warps that walk together (gpu/path_warp.h): all paths are walked, and none is marked */
     uint8_t pack;                 /* likewise: a free lane takes the next path */
+    uint8_t near;                 /* packed partitions: only those on the GPU are walked */
 } td_path_span;
 
 /* Rounds inside a launch (kernels/gpu/path_rounds.h). A range: consecutive groups that are processed together. */

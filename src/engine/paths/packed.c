@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID = sizeof(uint32_t), ALIGNED = 16, MOST_SOURCES = TD_PATH_LAST_EDGE, GRAIN = 16 };
+enum { ID = sizeof(uint32_t), ALIGNED = 16, GRAIN = 16 };
+#define FLAG UINT32_C(0x80000000)
 
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
@@ -30,17 +31,32 @@ static uint64_t bound_targets(const td_paths *p, const td_path_partition *of)
     return count;
 }
 
-static uint64_t word_bytes(uint64_t sources, uint64_t targets, uint64_t edges)
+static uint32_t width_of(uint64_t value)
 {
-    return ID * (sources + targets + (edges + 1) / 2);
+    uint32_t width = 0;
+    while (value >> width != 0) width++;
+    return width;
 }
 
+static uint64_t blocks_of(uint64_t count) { return (count + TD_PATH_BLOCK - 1) / TD_PATH_BLOCK; }
+
+/* Words of a list whose numbers have so many bits. */
+static uint64_t list_words(uint64_t count, uint32_t width)
+{
+    uint64_t blocks = blocks_of(count);
+    return 2 * blocks + (blocks + 3) / 4 + blocks * width;
+}
+
+/* Bytes of a packed partition, at most. */
 static uint64_t pack_bytes(const td_paths_job *self, uint32_t k)
 {
     const td_path_partition *of = &self->paths.partition[k];
     const td_paths_batches *b = self->gpu->batches;
     uint64_t edges = edges_of(of), weight = td_gpu_weight_bytes(&self->gpu->job);
-    return aligned(word_bytes(b->sources[k], b->targets[k], edges)) + aligned(edges * weight);
+    uint32_t vertex = width_of(self->cpu.graph->vertices);
+    uint64_t words = list_words(b->sources[k], vertex) + list_words(b->targets[k], vertex) +
+        list_words(edges, width_of(b->sources[k]));
+    return aligned(words * ID) + aligned(edges * weight);
 }
 
 /* Whether partitions can be packed. Values that flow back along paths, and counts instead of sums, are walked in batches. */
@@ -52,16 +68,15 @@ static bool may_pack(const td_paths_job *self, const td_device *device)
         if (td_settings_given(settings, keys[i])) return false;
     if (self->set.streams > 0 || self->gpu->post != NULL || !device->properties.reads_host) return false;
     if (self->steps.state.back || self->cpu.kernels->schedule == TD_SCHEDULE_PEEL) return false;
-    return self->cpu.graph->vertices < TD_PATH_HOME_HERE && self->gpu->batches->place_count < UINT32_MAX / 2;
+    return self->cpu.graph->vertices < FLAG && self->gpu->batches->place_count < UINT32_MAX / 2;
 }
 
-static td_status count_words(td_paths_job *self, bool *fits)
+static td_status count_words(td_paths_job *self)
 {
     td_paths_batches *b = self->gpu->batches;
     const td_paths *p = &self->paths;
     b->packed_bytes = 0;
     for (uint32_t k = 0; k < p->partitions; k++) {
-        *fits &= b->sources[k] <= MOST_SOURCES;
         b->targets[k] = (uint32_t)bound_targets(p, &p->partition[k]);
         b->packed_bytes += pack_bytes(self, k);
     }
@@ -76,7 +91,7 @@ td_status td_paths_choose_packs(td_paths_job *self, const td_device *device)
     TD_CHECK(TD_NEW_ZEROED(&b->sources, self->paths.partitions, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&b->targets, self->paths.partitions, "packed partitions"));
     td_paths_count_sources(self, b->sources);
-    return count_words(self, &b->packed);
+    return count_words(self);
 }
 
 td_status td_paths_reserve_packs(td_paths_job *self)
@@ -100,28 +115,6 @@ void td_paths_shape_packs(td_paths_job *self, uint64_t left)
     b->pool_bytes = left < b->packed_bytes ? left / ALIGNED * ALIGNED : b->packed_bytes;
 }
 
-/* Which partitions are on the GPU: as many as there is room for, in the order of storage. Those come first in the words. */
-static td_status place(td_paths_job *self, uint64_t *at)
-{
-    td_paths_batches *b = self->gpu->batches;
-    uint64_t near = 0, far;
-    for (uint32_t k = 0; k < self->paths.partitions; k++) {
-        uint64_t bytes = pack_bytes(self, k);
-        at[k] = UINT64_MAX;
-        if (near + bytes > b->pool_bytes) continue;
-        at[k] = near;
-        near += bytes;
-        b->residents++;
-    }
-    b->near_bytes = far = near;
-    for (uint32_t k = 0; k < self->paths.partitions; k++) {
-        if (at[k] != UINT64_MAX) continue;
-        at[k] = far;
-        far += pack_bytes(self, k);
-    }
-    return TD_OK;
-}
-
 /* Packing. */
 
 typedef struct edge {
@@ -132,9 +125,10 @@ typedef struct edge {
 typedef struct packing {
     td_paths_job *self;
     td_path_pack *packs;
-    const uint64_t *at;
+    uint64_t *at;       /* partitions + 1: where the words of a partition are */
+    uint64_t *bytes;    /* of partitions */
     edge **edges;       /* of a worker */
-    uint32_t **sources;
+    uint32_t **numbers;
 } packing;
 
 static int by_key(const void *a, const void *b)
@@ -180,29 +174,66 @@ static uint32_t number_of(const uint32_t *sorted, uint32_t count, uint32_t v)
     return low;
 }
 
-/* The words of a partition; returns how many vertices its edges enter. */
-static uint32_t write_words(const td_paths_job *self, uint32_t k, const edge *edges, uint32_t count,
-                            const uint32_t *sources, uint32_t distinct, uint32_t *words)
+/* Writes a list; returns the words behind it. Numbers have their flags in the highest bit. */
+static uint32_t *write_list(const uint32_t *numbers, uint32_t count, uint32_t *out)
+{
+    uint32_t blocks = (uint32_t)blocks_of(count), *packed = out + 2 * blocks + (blocks + 3) / 4;
+    uint8_t *widths = (uint8_t *)(out + 2 * blocks);
+    memset(widths, 0, (blocks + 3) / 4 * ID);
+    for (uint32_t b = 0; b < blocks; b++) {
+        const uint32_t *block = numbers + b * TD_PATH_BLOCK;
+        uint32_t length = count - b * TD_PATH_BLOCK < TD_PATH_BLOCK ? count - b * TD_PATH_BLOCK : TD_PATH_BLOCK;
+        uint32_t least = UINT32_MAX, most = 0, flags = 0;
+        for (uint32_t i = 0; i < length; i++) {
+            uint32_t number = block[i] & ~FLAG;
+            if (number < least) least = number;
+            if (number > most) most = number;
+            flags |= block[i] / FLAG << i;
+        }
+        uint32_t width = width_of(most - least);
+        out[b] = least;
+        out[blocks + b] = flags;
+        widths[b] = (uint8_t)width;
+        memset(packed, 0, width * ID);
+        for (uint32_t i = 0; i < length && width > 0; i++) {
+            uint64_t bits = (uint64_t)((block[i] & ~FLAG) - least) << (i * width & 31u);
+            packed[i * width / 32] |= (uint32_t)bits;
+            if (bits >> 32 != 0) packed[i * width / 32 + 1] |= (uint32_t)(bits >> 32);
+        }
+        packed += width;
+    }
+    return packed;
+}
+
+/* The vertices that edges enter, flagged where their home path is in the partition. */
+static uint32_t list_targets(const td_paths_job *self, uint32_t k, const edge *edges, uint32_t count, uint32_t *out)
 {
     const uint32_t *home = self->gpu->batches->home;
-    uint32_t *targets = words + distinct, entered = 0;
+    uint32_t distinct = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t w = (uint32_t)(edges[i].key >> 32);
-        if (i == 0 || w != (targets[entered - 1] & ~TD_PATH_HOME_HERE))
-            targets[entered++] = home[w] == k ? w | TD_PATH_HOME_HERE : w;
+        if (i == 0 || w != (uint32_t)(edges[i - 1].key >> 32)) out[distinct++] = home[w] == k ? w | FLAG : w;
     }
-    for (uint32_t i = 0, t = 0; i < distinct; i++) { /* ascending, both */
-        while (t < entered && (targets[t] & ~TD_PATH_HOME_HERE) < sources[i]) t++;
-        bool enters = t < entered && (targets[t] & ~TD_PATH_HOME_HERE) == sources[i];
-        words[i] = home[sources[i]] == k && !enters ? sources[i] | TD_PATH_HOME_HERE : sources[i];
+    return distinct;
+}
+
+/* Flags the vertices that edges leave whose home path is in the partition, and that none of its edges enters. */
+static void flag_sources(const td_paths_job *self, uint32_t k, const uint32_t *targets, uint32_t entered,
+                         uint32_t *sources, uint32_t count)
+{
+    for (uint32_t i = 0, t = 0; i < count; i++) { /* ascending, both */
+        while (t < entered && (targets[t] & ~FLAG) < sources[i]) t++;
+        bool enters = t < entered && (targets[t] & ~FLAG) == sources[i];
+        if (self->gpu->batches->home[sources[i]] == k && !enters) sources[i] |= FLAG;
     }
-    uint16_t *out = (uint16_t *)(void *)(targets + entered);
+}
+
+static void number_edges(const edge *edges, uint32_t count, const uint32_t *sources, uint32_t distinct, uint32_t *out)
+{
     for (uint32_t i = 0; i < count; i++) {
         bool last = i + 1 == count || edges[i + 1].key >> 32 != edges[i].key >> 32;
-        out[i] = (uint16_t)(number_of(sources, distinct, (uint32_t)edges[i].key) | (last ? TD_PATH_LAST_EDGE : 0));
+        out[i] = number_of(sources, distinct, (uint32_t)edges[i].key) | (last ? FLAG : 0);
     }
-    if (count % 2 != 0) out[count] = 0;
-    return entered;
 }
 
 static void write_weights(const td_paths_job *self, const edge *edges, uint32_t count, char *out)
@@ -212,84 +243,117 @@ static void write_weights(const td_paths_job *self, const edge *edges, uint32_t 
         memcpy(out + i * weight, (const char *)self->paths.weights + edges[i].number * weight, weight);
 }
 
+static void pack_one(packing *all, uint32_t k, edge *edges, uint32_t *numbers)
+{
+    const td_paths_job *self = all->self;
+    const td_path_partition *of = &self->paths.partition[k];
+    uint32_t *words = (uint32_t *)(void *)(self->gpu->batches->packed_words + all->at[k]), *next;
+    uint32_t count = list_edges(&self->paths, of, edges), *sources = numbers, *targets = numbers + count;
+    uint32_t *places = targets + count, distinct = list_sources(edges, count, sources);
+    uint32_t entered = list_targets(self, k, edges, count, targets);
+    number_edges(edges, count, sources, distinct, places);
+    flag_sources(self, k, targets, entered, sources, distinct);
+    td_path_pack pack = {.first = all->packs[k].first, .sources = distinct, .targets = entered, .edges = count,
+                         .paths = of->paths};
+    pack.targets_at = (uint32_t)((next = write_list(sources, distinct, words)) - words);
+    pack.edges_at = (uint32_t)((next = write_list(targets, entered, next)) - words);
+    pack.end = (uint32_t)(write_list(places, count, next) - words);
+    write_weights(self, edges, count, (char *)words + aligned(pack.end * ID));
+    all->bytes[k] = aligned(pack.end * ID) + aligned(count * td_gpu_weight_bytes(&self->gpu->job));
+    all->packs[k] = pack;
+}
+
 static td_status pack_some(void *context, uint64_t begin, uint64_t end, int worker)
 {
     packing *all = context;
-    const td_paths_job *self = all->self;
-    const td_paths_batches *b = self->gpu->batches;
-    edge *edges = all->edges[worker];
-    uint32_t *sources = all->sources[worker];
-    for (uint32_t k = (uint32_t)begin; k < end; k++) {
-        char *words = b->packed_words + all->at[k];
-        bool near = all->at[k] < b->near_bytes;
-        const char *seen = near ? b->memory + all->at[k] : (const char *)b->packed_seen + all->at[k];
-        uint32_t count = list_edges(&self->paths, &self->paths.partition[k], edges);
-        uint32_t distinct = list_sources(edges, count, sources);
-        uint32_t entered = write_words(self, k, edges, count, sources, distinct, (uint32_t *)(void *)words);
-        uint64_t bytes = word_bytes(distinct, entered, count), weights = aligned(bytes);
-        write_weights(self, edges, count, words + weights);
-        all->packs[k] = (td_path_pack){.words = (const uint32_t *)(const void *)seen, .weights = seen + weights,
-                                       .first = all->packs[k].first, .sources = distinct, .targets = entered,
-                                       .edges = count, .far = near ? 0 : (uint32_t)bytes,
-                                       .paths = self->paths.partition[k].paths};
-    }
+    for (uint64_t k = begin; k < end; k++) pack_one(all, (uint32_t)k, all->edges[worker], all->numbers[worker]);
     return TD_OK;
 }
 
-static td_status make_room(const td_paths_job *self, packing *all, int workers)
+/* As many partitions as there is room for go to the GPU, the first ones: they come first in the words, too. */
+static td_status place(packing *all)
 {
-    uint64_t most = 1;
-    for (uint32_t k = 0; k < self->paths.partitions; k++)
-        if (edges_of(&self->paths.partition[k]) > most) most = edges_of(&self->paths.partition[k]);
+    td_paths_batches *b = all->self->gpu->batches;
+    td_stream *stream = all->self->gpu->job.stream;
+    bool full = false;
+    for (uint32_t k = 0; k < all->self->paths.partitions; k++) {
+        td_path_pack *pack = &all->packs[k];
+        const char *seen = (const char *)b->packed_seen + all->at[k];
+        full |= b->near_bytes + all->bytes[k] > b->pool_bytes;
+        pack->far = full;
+        if (!full) {
+            seen = b->memory + b->near_bytes;
+            memmove(b->packed_words + b->near_bytes, b->packed_words + all->at[k], all->bytes[k]);
+            b->near_bytes += all->bytes[k];
+            b->residents++;
+        }
+        pack->words = (const uint32_t *)(const void *)seen;
+        pack->weights = seen + aligned(pack->end * ID);
+    }
+    return b->near_bytes > 0 ? td_stream_copy(stream, b->memory, b->packed_words, b->near_bytes, TD_TO_DEVICE) : TD_OK;
+}
+
+static td_status make_room(packing *all, int workers)
+{
+    uint64_t most = 1, count = all->self->paths.partitions;
+    for (uint32_t k = 0; k < count; k++)
+        if (edges_of(&all->self->paths.partition[k]) > most) most = edges_of(&all->self->paths.partition[k]);
+    TD_CHECK(TD_NEW_ZEROED(&all->packs, count, "packed partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&all->edges, workers, "packed partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&all->numbers, workers, "packed partitions"));
+    TD_CHECK(TD_NEW(&all->at, count + 1, "packed partitions"));
+    TD_CHECK(TD_NEW(&all->bytes, count, "packed partitions"));
     for (int i = 0; i < workers; i++) {
         TD_CHECK(TD_NEW(&all->edges[i], most, "packed partitions"));
-        TD_CHECK(TD_NEW(&all->sources[i], most, "packed partitions"));
+        TD_CHECK(TD_NEW(&all->numbers[i], 3 * most, "packed partitions"));
     }
     return TD_OK;
 }
 
-static td_status pack_all(td_paths_job *self, packing *all, uint64_t *at)
+static void free_room(packing *all, int workers)
 {
-    const td_paths_batches *b = self->gpu->batches;
-    uint32_t first = 0;
-    TD_CHECK(place(self, at));
-    for (uint32_t k = 0; k < self->paths.partitions; k++) {
-        all->packs[k].first = first;
-        first += b->sources[k];
+    for (int i = 0; i < workers; i++) {
+        if (all->edges != NULL) td_free(all->edges[i]);
+        if (all->numbers != NULL) td_free(all->numbers[i]);
     }
-    return td_pool_for(self->cpu.pool, self->paths.partitions, GRAIN, pack_some, all);
+    td_free(all->edges);
+    td_free(all->numbers);
+    td_free(all->packs);
+    td_free(all->at);
+    td_free(all->bytes);
+}
+
+static td_status pack_all(td_paths_job *self, packing *all)
+{
+    uint32_t first = 0, count = self->paths.partitions;
+    all->at[0] = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        all->packs[k].first = first;
+        all->at[k + 1] = all->at[k] + pack_bytes(self, k);
+        first += self->gpu->batches->sources[k];
+    }
+    TD_CHECK(td_pool_for(self->cpu.pool, count, GRAIN, pack_some, all));
+    TD_CHECK(place(all));
+    if (count > 0)
+        TD_CHECK(td_stream_copy(self->gpu->job.stream, (void *)(uintptr_t)self->gpu->args.paths.packs, all->packs,
+                                count * sizeof *all->packs, TD_TO_DEVICE));
+    return td_stream_synchronize(self->gpu->job.stream);
 }
 
 td_status td_paths_open_packs(td_paths_job *self)
 {
-    td_status status = TD_OK;
-    td_gpu_job *job = &self->gpu->job;
-    td_paths_batches *b = self->gpu->batches;
-    uint64_t count = self->paths.partitions, *at = NULL;
     int workers = td_pool_threads(self->cpu.pool);
     packing all = {.self = self};
-    TD_TRY(TD_NEW_ZEROED(&all.packs, count, "packed partitions"));
-    TD_TRY(TD_NEW_ZEROED(&all.edges, workers, "packed partitions"));
-    TD_TRY(TD_NEW_ZEROED(&all.sources, workers, "packed partitions"));
-    TD_TRY(TD_NEW(&at, count, "packed partitions"));
-    all.at = at;
-    TD_TRY(make_room(self, &all, workers));
-    TD_TRY(pack_all(self, &all, at));
-    if (b->near_bytes > 0) TD_TRY(td_stream_copy(job->stream, b->memory, b->packed_words, b->near_bytes, TD_TO_DEVICE));
-    if (count > 0)
-        TD_TRY(td_stream_copy(job->stream, (void *)(uintptr_t)self->gpu->args.paths.packs, all.packs,
-                              count * sizeof *all.packs, TD_TO_DEVICE));
-    TD_TRY(td_stream_synchronize(job->stream));
-done:
-    for (int i = 0; i < workers; i++) {
-        if (all.edges != NULL) td_free(all.edges[i]);
-        if (all.sources != NULL) td_free(all.sources[i]);
-    }
-    td_free(all.edges);
-    td_free(all.sources);
-    td_free(all.packs);
-    td_free(at);
+    td_status status = make_room(&all, workers);
+    if (status == TD_OK) status = pack_all(self, &all);
+    free_room(&all, workers);
     return status;
+}
+
+uint32_t td_paths_near_rounds(const td_paths_job *self)
+{
+    const td_paths_batches *b = self->gpu->batches;
+    return b != NULL && b->packed && b->residents < self->paths.partitions ? self->set.rounds : 1;
 }
 
 uint64_t td_paths_pack_host_bytes(const td_paths_job *self)
