@@ -154,7 +154,6 @@ typedef struct td_path_span {
     uint32_t early_count;         /* because there are more warps than partitions */
     uint8_t dense;                /* warps that walk together (gpu/path_warp.h): all paths are walked, and none is marked */
     uint8_t pack;                 /* likewise: a free lane takes the next path */
-    uint8_t near;                 /* packed partitions: only those on the GPU are walked */
 } td_path_span;
 
 /* Rounds inside a launch (kernels/gpu/path_rounds.h). A range: consecutive groups that are processed together. */

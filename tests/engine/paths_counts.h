@@ -14,10 +14,14 @@ static inline uint64_t counted(const td_run *run, const char *name)
     return 0;
 }
 
+/* The part of the edges that is on the GPU; 0: no limit. */
+static double part_on_gpu;
+
 static inline td_run_options on_gpu(const char *program, const td_graph *graph)
 {
     return (td_run_options){.engine = "paths", .devices = narrow_gpu(),
-                            .has_source = program_of(program)->info->needs_source, .source = busiest(graph)};
+                            .has_source = program_of(program)->info->needs_source, .source = busiest(graph),
+                            .gpu_edges = part_on_gpu};
 }
 
 static inline td_run *run_on(const char *program, const td_graph *graph, const char *settings)

@@ -19,6 +19,8 @@ static const char *const paths_gpu_settings[] = {
     "paths.loop=off paths.proxy=2", "paths.streams=2 paths.batch_edges=40",
     "paths.streams=3 paths.batch_edges=100 paths.prefetch=off paths.proxy=1",
     "paths.streams=4 paths.batch_edges=64 paths.evict=oldest paths.steal=off",
+    /* Packed partitions: a percentage of them on the GPU. */
+    "30% ", "0% paths.loop=off paths.proxy=2", "60% paths.steal=off", "99% paths.layers=on",
 };
 enum {
     PATHS_SETTINGS = sizeof paths_settings / sizeof *paths_settings,
@@ -40,18 +42,34 @@ static inline bool paths_way_text(char *text, size_t bytes, const row *of, int n
     return true;
 }
 
+/* Programs whose values flow one way and add up, or whose least counts. */
+static inline bool paths_can_pack(const subject *about)
+{
+    const char *name = about->row->program;
+    return strcmp(name, "bfs") == 0 || strcmp(name, "sssp") == 0 || strcmp(name, "pagerank") == 0 ||
+           strcmp(name, "adsorption") == 0 || (about->graph->symmetric && strcmp(name, "kcore") != 0);
+}
+
 static inline td_run *paths_run_gpu_way(void *context, subject *about, int number)
 {
     table_place *place = context;
     char text[400];
-    int rest = number / PATHS_WAYS;
-    if (!paths_way_text(text, sizeof text, about->row, number, paths_gpu_settings[rest % PATHS_GPU_SETTINGS])) return NULL;
+    int rest = number / PATHS_WAYS, part = -1;
+    const char *settings = paths_gpu_settings[rest % PATHS_GPU_SETTINGS];
+    if (strchr(settings, '%') != NULL) {
+        part = atoi(settings);
+        settings = strchr(settings, ' ') + 1;
+        if (number % 3 == 2 || !paths_can_pack(about)) return NULL; /* the variant without paths, batches */
+        if (settings[0] != 0 && strstr(paths_settings[number / 3 % PATHS_SETTINGS], "layers") != NULL) settings = "";
+    }
+    if (!paths_way_text(text, sizeof text, about->row, number, settings)) return NULL;
     td_run_options options = table_options(about->row, about->graph);
+    if (part >= 0) options.gpu_edges = part > 0 ? part / 100.0 : 1e-9;
     options.pool = place->pool;
     options.engine = "paths";
     options.devices = place->devices;
     bool keeps = rest / PATHS_GPU_SETTINGS == 0;
-    snprintf(about->how, sizeof about->how, "%s, %s%s", place->devices, text, keeps ? ", kept" : "");
+    snprintf(about->how, sizeof about->how, "%s, %s, %d%%%s", place->devices, text, part, keeps ? ", kept" : "");
     if (table_named(about)) return NULL;
     options.cache = table_cache(place, keeps);
     return run_of(about->row->program, about->graph, options, text);

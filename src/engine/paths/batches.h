@@ -82,7 +82,6 @@ td_status td_paths_reserve_packs(td_paths_job *self);
 void td_paths_shape_packs(td_paths_job *self, uint64_t left);
 td_status td_paths_open_packs(td_paths_job *self);
 void td_paths_close_packs(td_paths_job *self);
-uint32_t td_paths_near_rounds(const td_paths_job *self); /* `rounds`, where some partitions stay at the host */
 uint64_t td_paths_pack_host_bytes(const td_paths_job *self);
 void td_paths_count_sources(const td_paths_job *self, uint32_t *sources); /* of partitions: vertices that they read */
 

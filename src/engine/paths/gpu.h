@@ -92,6 +92,7 @@ bool td_paths_goes_ahead(const td_paths_job *self);
 /* layers.c: the defaults of several GPUs; of one GPU, whether the decomposition decides if there are layers, and its
  * decision: without them all paths are one group. */
 void td_paths_set_defaults(td_paths_job *self);
+bool td_paths_can_pack(const td_paths_job *self); /* packed.c: paths at the host can be packed partitions */
 bool td_paths_chooses_layers(const td_paths_job *self);
 void td_paths_choose_layers(td_paths_job *self, const td_device *device);
 

@@ -34,11 +34,12 @@ bool td_paths_has_proxies(const td_paths_job *self, bool batched)
 bool td_paths_chooses_layers(const td_paths_job *self)
 {
     bool given = is_given(self, "paths.layers") || self->set.early || is_given(self, "paths.early") || self->set.layout.acyclic;
-    return !self->one_group && !given && self->set.streams == 0 && self->options->gpu_edges == 0;
+    return !self->one_group && !given && self->set.streams == 0 && (self->options->gpu_edges == 0 || td_paths_can_pack(self));
 }
 
 /* About what the paths, their mirrors and places and the vertices' state take: where that is more than the GPU has, paths
- * stay at the host, and layers save copies. */
+ * stay at the host, and layers save copies of batches. Packed partitions are read once in every round, and layers make more
+ * rounds (docs/lab/paths.md). */
 static bool may_fit(const td_paths_job *self, const td_device *device)
 {
     const td_paths *paths = &self->paths;
@@ -53,7 +54,7 @@ void td_paths_choose_layers(td_paths_job *self, const td_device *device)
     const td_paths *paths = &self->paths;
     uint64_t warps = (uint64_t)device->properties.multiprocessors * TD_PATHS_RESIDENT_WARPS;
     if (!td_paths_chooses_layers(self) || paths->stats.cyclic == 0) return;
-    if (paths->partitions >= warps * paths->layers || !may_fit(self, device)) return;
+    if (paths->partitions >= warps * paths->layers || (!may_fit(self, device) && !td_paths_can_pack(self))) return;
     self->set.layers = false;
     self->one_group = true;
 }

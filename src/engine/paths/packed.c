@@ -59,16 +59,21 @@ static uint64_t pack_bytes(const td_paths_job *self, uint32_t k)
     return aligned(words * ID) + aligned(edges * weight);
 }
 
-/* Whether partitions can be packed. Values that flow back along paths, and counts instead of sums, are walked in batches. */
-static bool may_pack(const td_paths_job *self, const td_device *device)
+/* Values that flow back along paths, and counts instead of sums, are walked in batches. */
+bool td_paths_can_pack(const td_paths_job *self)
 {
     static const char *const keys[] = {"paths.batch_edges", "paths.prefetch", "paths.evict"};
     const td_settings *settings = self->options->settings;
     for (size_t i = 0; settings != NULL && i < sizeof keys / sizeof *keys; i++)
         if (td_settings_given(settings, keys[i])) return false;
-    if (self->set.streams > 0 || self->gpu->post != NULL || !device->properties.reads_host) return false;
     if (self->steps.state.back || self->cpu.kernels->schedule == TD_SCHEDULE_PEEL) return false;
-    return self->cpu.graph->vertices < FLAG && self->gpu->batches->place_count < UINT32_MAX / 2;
+    return self->set.streams == 0 && self->cpu.graph->vertices < FLAG;
+}
+
+static bool may_pack(const td_paths_job *self, const td_device *device)
+{
+    if (self->gpu->post != NULL || !device->properties.reads_host || !td_paths_can_pack(self)) return false;
+    return self->gpu->batches->place_count < UINT32_MAX / 2;
 }
 
 static td_status count_words(td_paths_job *self)
@@ -348,12 +353,6 @@ td_status td_paths_open_packs(td_paths_job *self)
     if (status == TD_OK) status = pack_all(self, &all);
     free_room(&all, workers);
     return status;
-}
-
-uint32_t td_paths_near_rounds(const td_paths_job *self)
-{
-    const td_paths_batches *b = self->gpu->batches;
-    return b != NULL && b->packed && b->residents < self->paths.partitions ? self->set.rounds : 1;
 }
 
 uint64_t td_paths_pack_host_bytes(const td_paths_job *self)

@@ -12,7 +12,8 @@
  *   layers.c     whether there are layers, where the settings do not say it
  *   rounds.c     rounds inside a launch
  *   early.c      partitions that are walked before their turn
- *   batches.c, batch_walk.c   paths that stay at the host
+ *   packed.c     paths that stay at the host: packed partitions, of which walks read the marked ones there
+ *   batches.c, batch_walk.c   batches of them, where they cannot be packed
  *   share.c, several.c, post.c   several GPUs: which has what, the steps on all of them, what they send each other
  *   checkpoint.c checkpoints
  *   counters.c   the run's counters

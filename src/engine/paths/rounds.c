@@ -1,7 +1,7 @@
 /* Rounds inside a launch (`paths.loop`; kernels/gpu/path_rounds.h): one cooperative launch walks, scans and chooses
  * thresholds, round after round, and range after range where no decision of the host lies between them. A range is a
  * group without cycles, or all cyclic groups of a layer. */
-#include "engine/paths/batches.h"
+#include "engine/paths/gpu.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -151,8 +151,7 @@ static td_path_rounds_args args_for(td_paths_job *self, td_path_until until)
 {
     td_path_rounds_args args = {.of = td_paths_gpu_args(self), .loop = self->gpu->loop, .until = until,
                                 .most_rounds = MOST_ROUNDS, .steal = self->set.steal, .end_range = 1,
-                                .dense = self->set.dense,
-                                .near_rounds = td_paths_near_rounds(self)};
+                                .dense = self->set.dense};
     args.of.span.ranks = self->gpu->args.span.ranks;
     return args;
 }

@@ -39,7 +39,8 @@ const td_setting td_paths_setting_table[] = {
                   "round"},
     [SET_STREAMS] = {"streams", TD_SETTING_WHOLE, 0, 0, 64, NULL,
                      "GPUs: paths stay in host memory, and this number of batches of them is on the GPU at a time, each "
-                     "with a stream; 0: all paths are on the GPU if they fit, otherwise up to 8 batches"},
+                     "with a stream; 0: all paths are on the GPU if they fit, otherwise packed partitions, a part of which is on the "
+                     "GPU, or up to 8 batches"},
     [SET_BATCH] = {"batch_edges", TD_SETTING_WHOLE, 0, 0, 4e18, NULL,
                    "GPUs: approximate maximum of edges in a batch; 0: as many as the memory has room for"},
     [SET_PREFETCH] = {"prefetch", TD_SETTING_CHOICE, 1, 0, 0, "off|on",

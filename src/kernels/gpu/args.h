@@ -646,7 +646,6 @@ typedef struct td_path_rounds_args {
     td_path_range range;
     uint32_t first_range, end_range, most_rounds;
     uint32_t until;               /* td_path_until */
-    uint32_t near_rounds;         /* packed partitions: every so many rounds those at the host are walked too */
     uint8_t within;               /* the first range has been walked before */
     uint8_t steal;
     double dense;                 /* TD_PATH_DECISION: a round whose vertices have more than this part of the edges walks all */

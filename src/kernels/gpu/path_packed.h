@@ -204,11 +204,11 @@ TD_DEVICE void path_walk_edges(const td_path_state *s, const td_context *c, cons
 }
 
 /* Walks a partition while its own walk marks it, PATH_PASSES times at most, or once if its words cross the link; whether it
- * was marked. `near`: not if they do. All lanes call. */
-TD_DEVICE bool path_walk_packed(const td_path_state *s, const td_context *c, uint32_t k, bool near, td_path_tally *t)
+ * was marked. All lanes call. */
+TD_DEVICE bool path_walk_packed(const td_path_state *s, const td_context *c, uint32_t k, td_path_tally *t)
 {
     const td_path_pack *of = &s->packs[k];
-    uint32_t passes = of->far == 0 ? PATH_PASSES : near ? 0 : 1, pass = 0;
+    uint32_t passes = of->far == 0 ? PATH_PASSES : 1, pass = 0;
     for (; pass < passes && path_take_mark(s, k); pass++) {
         bool fresh = path_refresh_mirrors(s, c, k, of, t);
         if (fresh) path_walk_edges(s, c, of, t);

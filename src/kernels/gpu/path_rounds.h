@@ -84,7 +84,7 @@ TD_DEVICE void path_run_rounds(const td_path_rounds_args *a, path_way way, const
     uint32_t at = a->first_range, walks = 0, rounds = 0, dense_rounds = 0;
     bool within = a->within != 0, opened = within, left = false, dense = false, quiet = false;
     double least = s.least, updates = 0, near_updates = 0, one_over_delta = s.one_over_delta;
-    uint32_t raised = 0, near_rounds = 0; /* in a row, over packed partitions that are on the GPU alone */
+    uint32_t raised = 0;
     if (s.hubs != 0) path_clear_proxies(&proxies[td_warp()], &c);
     while (at < a->end_range && !left) {
         td_path_range range = a->range; /* no choice between a parameter and memory: see cores_histogram */
@@ -121,7 +121,7 @@ TD_DEVICE void path_run_rounds(const td_path_rounds_args *a, path_way way, const
         dense_rounds += dense;
         td_path_span span = {range.first_partition, range.partitions, range.ranked && !dense ? a->of.span.ranks : 0,
                              a->of.span.order, slot->classes, a->steal ? &slot->next : 0, a->of.span.early,
-                             a->of.span.early_count, dense, a->of.span.pack, near_rounds > 0};
+                             a->of.span.early_count, dense, a->of.span.pack};
         if (range.ranked && !dense) {
             path_rank_span(&s, &span);
             TD_GRID_BARRIER(false, &loop->barrier);
@@ -147,8 +147,7 @@ TD_DEVICE void path_run_rounds(const td_path_rounds_args *a, path_way way, const
             TD_GRID_BARRIER(false, &loop->barrier);
         }
 
-        bool decides = a->until == TD_PATH_DECISION, over = listed == 0 && near_rounds == 0, scans = decides;
-        near_rounds = listed > 0 && near_rounds + 1 < a->near_rounds ? near_rounds + 1 : 0;
+        bool decides = a->until == TD_PATH_DECISION, over = listed == 0, scans = decides;
         if (a->until == TD_PATH_MEASURED) scans = over;
         if (a->until == TD_PATH_SETTLED) scans = over && range.cyclic && within;
         double bound = decides && !(least > 0) ? INFINITY : least;

@@ -360,7 +360,7 @@ TD_DEVICE bool path_walk_partition(const td_path_state *s, const td_context *c, 
         path_walk_warp(s, c, k, span->dense != 0, span->pack != 0, t); /* lane 0 counts the slots */
         return TD_BALLOT(TD_ALL_LANES, t->lane_slots != slots) != 0;
     }
-    if (way == PATH_PACKED) return path_walk_packed(s, c, k, span->near != 0, t);
+    if (way == PATH_PACKED) return path_walk_packed(s, c, k, t);
 #endif
     (void)span;
     if (way == PATH_WHOLE) path_walk_whole(s, c, k, t);
