@@ -112,7 +112,7 @@ TEST(packed_partitions_have_no_layers_of_their_own_accord)
     td_graph *graph = web(700), *acyclic = named("layered");
     CHECK_EQ(count_with(0.1, "pagerank", graph, SMALL, "layers"), 1);
     CHECK(count_with(0.1, "pagerank", graph, SMALL " paths.layers=on", "layers") > 1);
-    CHECK(count_with(0.1, "pagerank", acyclic, "paths.partition_edges=8", "layers") > 1);
+    CHECK(count_with(0.1, "pagerank", acyclic, "paths.partition_edges=8 paths.acyclic=on", "layers") > 1);
     td_graph_destroy(graph);
     td_graph_destroy(acyclic);
 }
