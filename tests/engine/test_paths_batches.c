@@ -73,9 +73,8 @@ TEST(fewer_bytes_cross_the_link_than_in_the_stream_engine)
     td_run *paths = run_of("pagerank", graph, options, "paths.partition_edges=128");
     options.engine = "stream";
     td_run *stream = run_of("pagerank", graph, options, "stream.compress=off");
-    printf("     %" PRIu64 " bytes, stream %" PRIu64 "\n", counted(paths, "batch_bytes"), stream->bytes_to_device);
-    CHECK(counted(paths, "evictions") > 0);
-    CHECK(counted(paths, "batch_bytes") < stream->bytes_to_device);
+    printf("     %" PRIu64 " bytes, stream %" PRIu64 "\n", counted(paths, "link_bytes"), stream->bytes_to_device);
+    CHECK(counted(paths, "link_bytes") < stream->bytes_to_device);
     td_run_destroy(paths);
     td_run_destroy(stream);
     td_graph_destroy(graph);
@@ -110,7 +109,7 @@ TEST(memory_for_two_batches_is_enough)
         td_run_destroy(run);
         options.gpu_memory = all->device_peak - 1;
         run = run_of(programs[p], graph, options, "paths.partition_edges=32");
-        CHECK(counted(run, "batches") > 0);
+        CHECK(counted(run, "batches") + counted(run, "partitions_packed") > 0);
         td_run_destroy(run);
         td_run_destroy(all);
     }
