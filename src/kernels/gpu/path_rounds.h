@@ -6,7 +6,7 @@
  *
  *   [rank, order]  walk  [mark the paths of vertices with many edges]  [scan]  [scan below a lower threshold] */
 
-enum { PATH_WARP_BLOCKS = 4 }; /* of path_warp_rounds, on a multiprocessor */
+enum { PATH_WARP_BLOCKS = 4, PATH_PACKED_BLOCKS = 2 }; /* on a multiprocessor; with 4 path_packed_rounds spills 556 bytes */
 
 /* Words of a tally that are counts; the others are sums of real numbers and pointers. */
 enum {
@@ -223,7 +223,7 @@ TD_DENSE_KERNEL(path_warp_rounds, td_path_rounds_args, TD_GPU_THREADS, PATH_WARP
     path_run_rounds(&a, PATH_BY_WARP, &shared);
 }
 
-TD_DENSE_KERNEL(path_packed_rounds, td_path_rounds_args, TD_GPU_THREADS, PATH_WARP_BLOCKS)
+TD_DENSE_KERNEL(path_packed_rounds, td_path_rounds_args, TD_GPU_THREADS, PATH_PACKED_BLOCKS)
 {
     TD_SHARED(td_path_tally, block, 1);
     TD_SHARED(td_path_proxies, proxies, TD_GPU_THREADS / TD_WARP);
