@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "base/size.h"
 
-enum { ID = sizeof(uint32_t), WANTED_SLOTS = 8, LEAST_SLOTS = 2, ALIGNED = 16 };
+enum { ID = sizeof(uint32_t), WANTED_SLOTS = 8, LEAST_SLOTS = 2, ALIGNED = 16, READERS_GRAIN = 1 << 12 };
 
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
@@ -108,42 +108,87 @@ static uint64_t list_readers(const td_paths_job *self, uint32_t v, uint32_t *out
     return count;
 }
 
+static td_status count_some_readers(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const td_paths_job *self = context;
+    td_paths_batches *b = self->gpu->batches;
+    uint64_t sum = 0, most = 0, before = __atomic_load_n(&b->most_places, __ATOMIC_RELAXED);
+    (void)worker;
+    for (uint64_t v = begin; v < end; v++) {
+        uint64_t count = list_readers(self, (uint32_t)v, NULL);
+        sum += count;
+        if (count > most) most = count;
+    }
+    __atomic_fetch_add(&b->place_count, sum, __ATOMIC_RELAXED);
+    while (before < most &&
+           !__atomic_compare_exchange_n(&b->most_places, &before, most, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+    return TD_OK;
+}
+
 td_status td_paths_count_readers(td_paths_job *self)
 {
-    td_paths_batches *b = self->gpu->batches;
-    b->place_count = b->most_places = 0;
-    for (uint32_t v = 0; v < self->cpu.graph->vertices; v++) {
-        uint64_t count = list_readers(self, v, NULL);
-        b->place_count += count;
-        if (count > b->most_places) b->most_places = count;
+    self->gpu->batches->place_count = self->gpu->batches->most_places = 0;
+    return td_pool_for(self->options->pool, self->cpu.graph->vertices, READERS_GRAIN, count_some_readers, self);
+}
+
+typedef struct source_count {
+    const td_paths_job *self;
+    uint32_t *sources;
+} source_count;
+
+static td_status count_some_sources(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const source_count *count = context;
+    const td_paths_index *index = &count->self->index;
+    (void)worker;
+    for (uint64_t v = begin; v < end; v++) {
+        uint32_t k = UINT32_MAX;
+        for (uint64_t i = index->place_offsets[v]; i < index->place_offsets[v + 1]; i++) {
+            if (k != UINT32_MAX && index->places[i] / 32 < index->first_word[k + 1]) continue;
+            k = td_paths_partition_of(count->self, index->places[i]);
+            __atomic_fetch_add(&count->sources[k], 1, __ATOMIC_RELAXED);
+        }
     }
     return TD_OK;
 }
 
-void td_paths_count_sources(const td_paths_job *self, uint32_t *sources)
+td_status td_paths_count_sources(const td_paths_job *self, uint32_t *sources)
 {
-    const td_paths_index *index = &self->index;
-    for (uint32_t v = 0; v < self->cpu.graph->vertices; v++) {
-        uint32_t k = UINT32_MAX;
-        for (uint64_t i = index->place_offsets[v]; i < index->place_offsets[v + 1]; i++) {
-            if (k != UINT32_MAX && index->places[i] / 32 < index->first_word[k + 1]) continue;
-            k = td_paths_partition_of(self, index->places[i]);
-            sources[k]++;
-        }
-    }
+    source_count count = {self, sources};
+    return td_pool_for(self->options->pool, self->cpu.graph->vertices, READERS_GRAIN, count_some_sources, &count);
 }
 
-static void fill_readers(td_paths_job *self)
+/* A vertex's readers are counted where the next one's begin; sums follow. */
+static td_status number_some_readers(void *context, uint64_t begin, uint64_t end, int worker)
 {
+    const td_paths_job *self = context;
+    (void)worker;
+    for (uint64_t v = begin; v < end; v++)
+        self->gpu->batches->place_offsets[v + 1] = list_readers(self, (uint32_t)v, NULL);
+    return TD_OK;
+}
+
+static td_status fill_some_readers(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const td_paths_job *self = context;
     td_paths_batches *b = self->gpu->batches;
-    uint64_t n = self->cpu.graph->vertices, at = 0;
-    for (uint32_t v = 0; v < n; v++) {
+    (void)worker;
+    for (uint64_t v = begin; v < end; v++) {
         uint32_t home = self->index.home[v];
-        b->place_offsets[v] = at;
-        at += list_readers(self, v, b->places + at);
+        (void)list_readers(self, (uint32_t)v, b->places + b->place_offsets[v]);
         b->home[v] = home == UINT32_MAX ? UINT32_MAX : td_paths_partition_of(self, home);
     }
-    b->place_offsets[n] = at;
+    return TD_OK;
+}
+
+static td_status fill_readers(td_paths_job *self)
+{
+    td_paths_batches *b = self->gpu->batches;
+    uint64_t n = self->cpu.graph->vertices;
+    b->place_offsets[0] = 0;
+    TD_CHECK(td_pool_for(self->cpu.pool, n, READERS_GRAIN, number_some_readers, self));
+    for (uint64_t v = 0; v < n; v++) b->place_offsets[v + 1] += b->place_offsets[v];
+    return td_pool_for(self->cpu.pool, n, READERS_GRAIN, fill_some_readers, self);
 }
 
 /* The batches that read what a batch writes: the vertices that its paths enter, both ways all of them. */
@@ -291,7 +336,7 @@ td_status td_paths_open_batches(td_paths_job *self)
     const td_path_state *s = &self->gpu->args.paths;
     uint64_t n = job->graph->vertices;
     TD_CHECK(allocate_readers(self));
-    fill_readers(self);
+    TD_CHECK(fill_readers(self));
     TD_CHECK(b->packed ? td_paths_open_packs(self) : open_slots(self));
     TD_CHECK(send(job, s->place_offsets, b->place_offsets, (n + 1) * sizeof(uint64_t)));
     TD_CHECK(send(job, s->places, b->places, b->place_count * ID));

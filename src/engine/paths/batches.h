@@ -83,7 +83,7 @@ void td_paths_shape_packs(td_paths_job *self, uint64_t left);
 td_status td_paths_open_packs(td_paths_job *self);
 void td_paths_close_packs(td_paths_job *self);
 uint64_t td_paths_pack_host_bytes(const td_paths_job *self);
-void td_paths_count_sources(const td_paths_job *self, uint32_t *sources); /* of partitions: vertices that they read */
+td_status td_paths_count_sources(const td_paths_job *self, uint32_t *sources); /* of partitions: vertices that they read */
 
 /* A round over the marked partitions of a group. */
 td_status td_paths_batch_walk(td_paths_job *self, const td_paths_group *group, td_path_tally *out);

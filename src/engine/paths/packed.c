@@ -76,15 +76,21 @@ static bool may_pack(const td_paths_job *self, const td_device *device)
     return self->gpu->batches->place_count < UINT32_MAX / 2;
 }
 
+static td_status count_some_targets(void *context, uint64_t begin, uint64_t end, int worker)
+{
+    const td_paths_job *self = context;
+    (void)worker;
+    for (uint64_t k = begin; k < end; k++)
+        self->gpu->batches->targets[k] = (uint32_t)bound_targets(&self->paths, &self->paths.partition[k]);
+    return TD_OK;
+}
+
 static td_status count_words(td_paths_job *self)
 {
     td_paths_batches *b = self->gpu->batches;
-    const td_paths *p = &self->paths;
     b->packed_bytes = 0;
-    for (uint32_t k = 0; k < p->partitions; k++) {
-        b->targets[k] = (uint32_t)bound_targets(p, &p->partition[k]);
-        b->packed_bytes += pack_bytes(self, k);
-    }
+    TD_CHECK(td_pool_for(self->options->pool, self->paths.partitions, GRAIN, count_some_targets, self));
+    for (uint32_t k = 0; k < self->paths.partitions; k++) b->packed_bytes += pack_bytes(self, k);
     return TD_OK;
 }
 
@@ -95,7 +101,7 @@ td_status td_paths_choose_packs(td_paths_job *self, const td_device *device)
     if (!b->packed) return TD_OK;
     TD_CHECK(TD_NEW_ZEROED(&b->sources, self->paths.partitions, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&b->targets, self->paths.partitions, "packed partitions"));
-    td_paths_count_sources(self, b->sources);
+    TD_CHECK(td_paths_count_sources(self, b->sources));
     return count_words(self);
 }
 
