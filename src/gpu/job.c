@@ -393,6 +393,9 @@ void td_gpu_note_results(td_gpu_job *job)
         vertex += sizeof(td_forest_edge); /* its edges, out of the mapped file */
     if (job->options->parents) vertex += sizeof(uint32_t);
     uint64_t marks = job->traits->edge != NULL ? td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges) : 0;
+    uint64_t windows = td_sweep_copy_bytes(td_pool_threads(job->options->pool));
+    if (job->traits->edge != NULL && td_checks_pending(job->graph, job->graph->out.targets) && windows > marks)
+        marks = windows;
     td_gpu_ring_note(job, job->graph->vertices * vertex);
     td_host_note(&job->memory.host, job->graph->vertices * vertex + marks);
 }

@@ -22,5 +22,6 @@ td_status td_sweep_sort_edges(td_run *run, td_pool *pool);
 
 /* Sorts the forest's edges and computes their total weight. */
 td_status td_sweep_end_forest(td_run *run, td_pool *pool);
+uint64_t td_sweep_copy_bytes(int workers); /* that it takes besides, if the lists are in the mapped file */
 
 #endif

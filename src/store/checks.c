@@ -148,20 +148,14 @@ void td_checks_peek(const td_graph *graph, const uint32_t *targets, uint64_t fir
     td_failure_set(&before);
 }
 
-void td_checks_release_edges(const td_graph *graph, const td_adjacency *adjacency, uint64_t first, uint64_t last)
-{
-    const char *weights = adjacency->weights;
-    uint64_t weight = td_weight_bytes(graph->weights);
-    if (graph->checks == NULL || first > last || last >= graph->edges) return;
-    td_mapping_release(graph->mapping, adjacency->targets + first, adjacency->targets + last + 1);
-    if (weights != NULL) td_mapping_release(graph->mapping, weights + first * weight, weights + (last + 1) * weight);
-}
-
 void td_checks_release(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end)
 {
     if (graph->checks == NULL) return;
-    uint64_t first = adjacency->offsets[begin], last = adjacency->offsets[end];
-    if (first < last) td_checks_release_edges(graph, adjacency, first, last - 1);
+    const char *weights = adjacency->weights;
+    uint64_t first = adjacency->offsets[begin], after = adjacency->offsets[end], weight = td_weight_bytes(graph->weights);
+    if (first >= after || after > graph->edges) return;
+    td_mapping_release(graph->mapping, adjacency->targets + first, adjacency->targets + after);
+    if (weights != NULL) td_mapping_release(graph->mapping, weights + first * weight, weights + after * weight);
 }
 
 td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target)
@@ -184,6 +178,12 @@ static td_status read_piece(td_checks *checks, td_section_kind kind, uint64_t at
 td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
 {
     return td_mapping_check(graph->mapping, read_piece(graph->checks, kind_of(graph->checks, array), at, into, bytes));
+}
+
+td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
+{
+    const td_checks *checks = graph->checks;
+    return td_mapping_check(graph->mapping, td_packed_read(checks->packed, kind_of(checks, array), at, into, bytes));
 }
 
 td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool)

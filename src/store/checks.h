@@ -35,10 +35,8 @@ uint64_t td_checks_pending_weights(const td_graph *graph);
  * anything; zeros if they cannot be read. */
 void td_checks_peek(const td_graph *graph, const uint32_t *targets, uint64_t first, uint32_t *into, uint64_t count);
 
-/* Releases the pages of the mapping with lists that have been read there (mapping.h): of vertices begin .. end - 1, or edges
- * first .. last. */
+/* Releases the pages of the mapping with lists that have been read there (mapping.h), of vertices begin .. end - 1. */
 void td_checks_release(const td_graph *graph, const td_adjacency *adjacency, uint64_t begin, uint64_t end);
-void td_checks_release_edges(const td_graph *graph, const td_adjacency *adjacency, uint64_t first, uint64_t last);
 
 /* Fails because of a target that is no vertex, read in the mapping; or because the file was written to meanwhile. */
 td_status td_checks_wild(const td_graph *graph, td_section_kind kind, uint64_t edge, uint32_t target);
@@ -51,6 +49,9 @@ td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *poo
  * last block are written behind it. */
 enum { TD_CHECKS_BLOCK = 1 << 16 };
 td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes);
+
+/* The same unchecked, of any bytes: they may have changed since they were checked. */
+td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes);
 
 /* Bytes that were checked so far, for tests. */
 uint64_t td_checks_done(const td_graph *graph);
