@@ -1,8 +1,9 @@
-/* Packed partitions (kernels/gpu/path_packed.h). Paths that stay at the host are mostly single edges, and a path's entries,
- * beginning and mirrors take five times the bytes of an edge's. So the edges of a partition are stored sorted by their second
- * vertices, with the places of their first ones in a list, all numbers in as few bits as their block of 32 needs, and mirrors
- * are those of a partition and a vertex, on the GPU. As many partitions as there is room for are on the GPU too; walks read the others in the host's memory, those that are
- * marked alone, so that rounds need no look of the host. */
+/* Packed partitions (kernels/gpu/path_packed.h). Paths that stay at the host are mostly single edges, and a path's
+ * entries, beginning and mirrors take five times the bytes of an edge's. So the edges of a partition are stored sorted by
+ * their second vertices, with the places of their first ones in a list, all numbers in as few bits as their block of 32
+ * needs, and mirrors are those of a partition and a vertex, on the GPU. As many partitions as there is room for are on the
+ * GPU too; walks read the others in the host's memory, those that are marked alone, so that rounds need no look of the
+ * host. */
 #include "engine/paths/batches.h"
 
 #include "base/alloc.h"
