@@ -136,7 +136,7 @@ done
 sleep 0.05
 kill -9 $victim 2>/dev/null || true
 wait $victim 2>/dev/null || true
-printf 'tandem run pagerank skewed.tg --iterations 40 --checkpoint state --every 1\n    killed (SIGKILL); checkpoints: %s\n' "$(cd state && echo *.tdck)"
+printf 'tandem run pagerank skewed.tg --iterations 40 --checkpoint state --every 1\n    killed (SIGKILL); the last two checkpoints of all that were written: %s\n' "$(cd state && echo *.tdck)"
 resume
 
 heading 'A damaged file is refused'
