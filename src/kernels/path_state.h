@@ -48,7 +48,7 @@ typedef struct td_path_tally {
     uint64_t early;      /* GPUs: partitions walked before their turn */
     uint64_t far;        /* several GPUs: partitions walked by another GPU than theirs */
     uint64_t reach;      /* scanned vertices above the threshold: entries of `places` that they have */
-    uint64_t crossed;    /* packed partitions: bytes of them that walks read in the host's memory */
+    uint64_t crossed;    /* packed partitions: bytes that walks read at the host, without weights */
     uint64_t fetched;    /* walks of partitions in the host's memory */
     uint64_t repeats;    /* walks of a partition by the warp that has just walked it */
     double levels[TD_PATH_LEVELS]; /* of scanned vertices: the sum of the changes of each level */

@@ -129,8 +129,12 @@ td_status td_run_add_row(td_run *run, const td_run_options *options, const td_ro
 td_status td_run_complete_rows(td_run *run)
 {
     if (!run->has_columns && run->row_count > 0) {
+        td_failure before;
         if (rows_crowd(run->row_count)) run->row_count = PLANNED_ROWS;
-        TD_CHECK(TD_NEW_ZEROED(&run->full_rows, run->row_count, "rows of iterations"));
+        td_failure_keep(&before);
+        while (run->row_count > 0 && TD_NEW_ZEROED(&run->full_rows, run->row_count, "rows of iterations") != TD_OK)
+            run->row_count /= 2; /* a run does not fail because its report would be long */
+        td_failure_set(&before);
         run->has_columns = true;
     }
     for (uint32_t i = 0; i < run->row_count; i++) run->full_rows[i].common = run->rows[i];

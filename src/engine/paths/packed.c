@@ -71,8 +71,20 @@ bool td_paths_can_pack(const td_paths_job *self)
     return self->set.streams == 0 && self->cpu.graph->vertices < FLAG;
 }
 
+static uint64_t most_edges(const td_paths_job *self)
+{
+    uint64_t most = 1;
+    for (uint32_t k = 0; k < self->paths.partitions; k++)
+        if (edges_of(&self->paths.partition[k]) > most) most = edges_of(&self->paths.partition[k]);
+    return most;
+}
+
+/* Places in a partition's words have 32 bits. */
+enum { PACKED_EDGES = 1 << 26 };
+
 static bool may_pack(const td_paths_job *self, const td_device *device)
 {
+    if (most_edges(self) > PACKED_EDGES) return false;
     if (self->gpu->post != NULL || !device->properties.reads_host || !td_paths_can_pack(self)) return false;
     return self->gpu->batches->place_count < UINT32_MAX / 2;
 }
@@ -307,9 +319,7 @@ static td_status place(packing *all)
 
 static td_status make_room(packing *all, int workers)
 {
-    uint64_t most = 1, count = all->self->paths.partitions;
-    for (uint32_t k = 0; k < count; k++)
-        if (edges_of(&all->self->paths.partition[k]) > most) most = edges_of(&all->self->paths.partition[k]);
+    uint64_t most = most_edges(all->self), count = all->self->paths.partitions;
     TD_CHECK(TD_NEW_ZEROED(&all->packs, count, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&all->edges, workers, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&all->numbers, workers, "packed partitions"));
@@ -365,7 +375,9 @@ td_status td_paths_open_packs(td_paths_job *self)
 uint64_t td_paths_pack_host_bytes(const td_paths_job *self)
 {
     const td_paths_batches *b = self->gpu->batches;
-    return b->packed_bytes + (uint64_t)self->paths.partitions * (sizeof(td_path_pack) + 2 * ID + sizeof(uint64_t));
+    uint64_t workers = (uint64_t)td_pool_threads(self->options->pool);
+    uint64_t room = workers * (most_edges(self) * (sizeof(edge) + 3 * ID) + 2 * sizeof(void *)); /* while they are packed */
+    return b->packed_bytes + room + (uint64_t)self->paths.partitions * (sizeof(td_path_pack) + 2 * ID + 2 * sizeof(uint64_t));
 }
 
 void td_paths_close_packs(td_paths_job *self)
