@@ -247,8 +247,8 @@ typedef struct td_run {
     double finish_seconds;  /* from the end of processing to the result: parents, forests, copies, names of groups */
     uint64_t processed_at;  /* when processing ended, by td_clock_ns */
     td_iteration *rows;
-    td_row *full_rows;    /* the same rows with the engine's columns. An engine on GPUs without any gets them when the run has
-                           * ended: half a kilobyte a row is no small part of a round of microseconds */
+    td_row *full_rows;    /* the same rows with the engine's columns. An engine on GPUs alone without any gets them when the run
+                           * has ended: half a kilobyte a row is no small part of a round of microseconds */
     bool has_columns;     /* full_rows are filled as the run goes */
     uint32_t row_count, row_room;
     struct td_row_numbers *numbers; /* of the rows' lists */

@@ -55,7 +55,7 @@ TEST(workers_that_are_far_behind_leave_everything_to_the_gpu)
     td_graph *graph = large_graph();
     td_run *run = ranks_on(graph, "host-gather 1MB/s\n", 0.3,
                            "coop.invoke=always coop.piece=65536 coop.compress=off coop.order=hot");
-    CHECK(run->full_rows[0].edges_cpu + run->full_rows[0].edges_on_demand > 0); /* nobody knows it yet */
+    CHECK(run->full_rows[0].edges_cpu + run->full_rows[0].edges_on_demand > 0); /* the rates are measured in this iteration */
     for (uint32_t r = 1; r < run->row_count; r++)
         CHECK_EQ(run->full_rows[r].edges_cpu + run->full_rows[r].edges_on_demand, 0);
     td_run_destroy(run);

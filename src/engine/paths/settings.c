@@ -68,7 +68,7 @@ const td_setting td_paths_setting_table[] = {
     [SET_WALK] = {"walk", TD_SETTING_CHOICE, 0, 0, 0, "warp|lanes",
                   "GPUs: warp: the lanes of a warp take marked paths as they come, deposit the sum of what they bring for a "
                   "vertex, and mark paths together; lanes: every lane walks the paths of its part of the partition, by default "
-                  "where values flow both ways, for core numbers and where paths stay at the host"},
+                  "where values flow both ways, for core numbers and in batches of paths at the host"},
     [SET_DENSE] = {"dense", TD_SETTING_NUMBER, 1, 0, 1, NULL,
                    "GPUs, paths.walk=warp, programs of real numbers: a round walks all paths of a group, and marks none, "
                    "if the vertices that it will apply have more than this part of the group's edges; 1: never"},
@@ -144,11 +144,11 @@ td_status td_paths_check_batches(const td_settings *settings, bool batched, bool
         return td_fail(TD_USAGE, "paths.loop has no effect: the paths stay at the host, and every walk of a batch is a "
                                  "launch");
     if (batched && td_settings_given(settings, "paths.walk"))
-        return td_fail(TD_USAGE, "paths.walk has no effect: the paths stay at the host, and every lane walks the paths of "
-                                 "its part of a partition");
+        return td_fail(TD_USAGE, "paths.walk has no effect: the paths stay at the host, where lanes walk in batches, and "
+                                 "warps packed partitions");
     if (batched && td_settings_given(settings, "paths.early"))
-        return td_fail(TD_USAGE, "paths.early has no effect: the paths stay at the host, and are copied in the order of "
-                                 "their layers");
+        return td_fail(TD_USAGE, "paths.early has no effect: the paths stay at the host, where batches are copied in the "
+                                 "order of their layers, and packed partitions have none");
     for (size_t i = 0; !batched && i < sizeof keys / sizeof *keys; i++)
         if (td_settings_given(settings, keys[i]))
             return td_fail(TD_USAGE, "%s has no effect: all paths are on the GPU; paths.streams=N keeps them at the "
