@@ -180,11 +180,6 @@ uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool coo
     return device->ops->host_bytes != NULL ? device->ops->host_bytes(device, device_bytes, cooperative) : 0;
 }
 
-uint64_t td_device_stack_bytes(td_device *device, bool cooperative)
-{
-    return device->ops->stack_bytes != NULL ? device->ops->stack_bytes(device, cooperative) : 0;
-}
-
 uint64_t td_device_idle_bytes(td_device *device)
 {
     return device->ops->idle_bytes != NULL ? device->ops->idle_bytes(device) : 0;

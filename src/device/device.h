@@ -125,7 +125,6 @@ typedef struct td_device_ops {
     int (*counters)(const td_device *device, td_counter *out); /* how many there are; optional */
     uint64_t (*now)(td_device *device); /* ns of the device's own clock: virtual time, or the host's */
     uint64_t (*host_bytes)(td_device *device, uint64_t bytes, bool cooperative); /* of td_devices_host_bytes; optional */
-    uint64_t (*stack_bytes)(td_device *device, bool cooperative); /* of td_device_stack_bytes; optional */
     uint64_t (*idle_bytes)(td_device *device); /* of td_device_idle_bytes; optional */
     bool (*is_lost)(const td_device *device); /* of td_device_is_lost; optional */
     void (*drain)(td_device *device); /* optional: until this and all devices opened with it have no work */
@@ -196,9 +195,6 @@ uint64_t td_device_host_bytes(td_device *device, uint64_t device_bytes, bool coo
 
 /* A refusal of device memory for td_refuse: bytes needed in total, and bytes allowed. */
 td_refusal td_device_refusal(const td_device *device, uint64_t needed, uint64_t allowed);
-
-/* Host memory of the stacks of an emulated device's threads, besides that. */
-uint64_t td_device_stack_bytes(td_device *device, bool cooperative);
 
 /* Host memory that the device keeps for launches to come, beside its own memory: an emulated one does. */
 uint64_t td_device_idle_bytes(td_device *device);

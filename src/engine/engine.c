@@ -301,7 +301,6 @@ void td_plan_on_device(td_plan *plan, td_device *device, uint64_t graph, uint64_
     plan->device_program_bytes += program;
     plan->emulated_bytes += emulated;
     plan->program_bytes += emulated;
-    plan->process_bytes += td_device_stack_bytes(device, cooperative);
 }
 
 void td_plan_say(td_plan *plan, bool warns, const char *text)

@@ -172,16 +172,6 @@ static uint64_t host_bytes(td_device *device, uint64_t bytes, bool cooperative)
            td_emu_machine_bytes(machine, blocks, USUAL_THREADS);
 }
 
-/* Kernels use little more than the first page of their stacks, and few launches reach full occupancy: the estimate is
- * three quarters. */
-static uint64_t stack_bytes(td_device *device, bool cooperative)
-{
-    const uint64_t page = 4096;
-    uint32_t blocks = 1;
-    if (cooperative) (void)td_emu_occupancy(device, NULL, USUAL_THREADS, 0, &blocks);
-    return (3 * (uint64_t)blocks + 3) / 4 * USUAL_THREADS * page;
-}
-
 static uint64_t idle_bytes(td_device *device)
 {
     const td_emu_machine *machine = &emulator_of(device)->machine;
@@ -268,7 +258,7 @@ static const td_device_ops ops = {
     .sort = td_emu_sort, .sort_bytes = td_emu_sort_bytes, .scan = td_emu_scan, .scan_bytes = td_emu_scan_bytes,
     .supports = supports, .link = td_emu_link, .enable_peer = td_emu_enable_peer, .copy_peer = td_emu_copy_peer,
     .launch_joint = td_emu_launch_joint, .joint_threads = td_emu_joint_threads, .link_counts = td_emu_link_counts,
-    .counters = counters, .now = now, .host_bytes = host_bytes, .stack_bytes = stack_bytes, .idle_bytes = idle_bytes,
+    .counters = counters, .now = now, .host_bytes = host_bytes, .idle_bytes = idle_bytes,
     .host_worked = host_worked, .host_until = host_until, .drain = drain, .poison = poison};
 
 /* "emu:1", "emu:0/8#3": as GPUs and their slices are named. */

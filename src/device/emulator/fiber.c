@@ -1,5 +1,6 @@
 #include "device/emulator/fiber.h"
 
+#include "base/account.h"
 #include "base/alloc.h"
 #include "device/emulator/sanitizer.h"
 
@@ -117,8 +118,15 @@ td_status td_fiber_stacks_open(td_fiber_stacks *out, uint32_t count)
 {
     td_status status = TD_OK;
     td_fiber_stacks made = {.count = count};
+    td_account *account = td_account_current();
     size_t guard = (size_t)sysconf(_SC_PAGESIZE), each = TD_FIBER_STACK + guard;
     TD_CHECK(TD_NEW_ZEROED(&made.fibers, count, "fibers"));
+    if (!td_space_take(account, (uint64_t)count * TD_FIBER_TOUCHED)) {
+        td_refusal refusal = td_memory_lack((uint64_t)count * TD_FIBER_TOUCHED);
+        TD_TRY(td_refuse(&refusal, "stacks of %u emulated threads", count));
+    }
+    made.account = account;
+    td_account_keep(account);
     made.bytes = each * count;
     made.memory = mmap(NULL, made.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made.memory == MAP_FAILED) {
@@ -146,6 +154,10 @@ void td_fiber_stacks_close(td_fiber_stacks *stacks)
         free_context(&stacks->fibers[i]);
     }
     if (stacks->memory != NULL) munmap(stacks->memory, stacks->bytes);
+    if (stacks->account != NULL) {
+        td_account_credit(stacks->account, (uint64_t)stacks->count * TD_FIBER_TOUCHED);
+        td_account_release(stacks->account);
+    }
     td_free(stacks->fibers);
     *stacks = (td_fiber_stacks){0};
 }

@@ -23,11 +23,15 @@ typedef struct td_fiber_stacks {
     size_t bytes;
     td_fiber *fibers;
     uint32_t count;
+    struct td_account *account; /* that their pages are charged to */
 } td_fiber_stacks;
 
 /* Frames that the address sanitizer checks after are several times larger. */
 #define TD_FIBER_STACK ((size_t)(TD_ADDRESS_CHECKED ? 256 : 64) << 10)
-enum { TD_FIBERS_MOST = 16384 }; /* each takes two of the mappings that Linux allows, 65530 */
+enum {
+    TD_FIBERS_MOST = 16384, /* each takes two of the mappings that Linux allows, 65530 */
+    TD_FIBER_TOUCHED = 4096 /* bytes of a stack that kernels use, which is what counts as memory: little more than a page */
+};
 
 td_status td_fiber_stacks_open(td_fiber_stacks *out, uint32_t count);
 void td_fiber_stacks_close(td_fiber_stacks *stacks);

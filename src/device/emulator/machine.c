@@ -61,7 +61,7 @@ static void drop_all(td_emu_machine *m)
 uint64_t td_emu_machine_bytes(const td_emu_machine *m, uint32_t blocks, uint32_t threads)
 {
     uint64_t thread = sizeof *m->threads + sizeof *m->turn + sizeof *m->next_turn + sizeof *m->free_fibers +
-                      sizeof *m->stacks.fibers;
+                      sizeof *m->stacks.fibers + TD_FIBER_TOUCHED;
     uint64_t block = sizeof *m->blocks + m->arena_bytes + td_watch_cells_bytes(m->arena_bytes);
     return (uint64_t)blocks * (threads * thread + block);
 }
