@@ -10,15 +10,16 @@ typedef struct naming {
     uint32_t *names; /* new name of every label */
 } naming;
 
-static td_status clear_names(void *context, uint64_t begin, uint64_t end, int worker)
+/* A label is a vertex of its group, so that it names the group until a vertex that comes before it is found. */
+static td_status take_labels(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     const naming *self = context;
-    for (uint64_t i = begin; i < end; i++) self->names[i] = TD_NO_VERTEX;
+    for (uint64_t v = begin; v < end; v++) self->names[v] = (uint32_t)v;
     return TD_OK;
 }
 
-/* Most vertices of a large group come after its first one and only read. */
+/* Vertices alone in their groups, and nearly all of a large one, only read. */
 static td_status find_first(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
@@ -26,7 +27,7 @@ static td_status find_first(void *context, uint64_t begin, uint64_t end, int wor
     const td_graph *graph = self->run->graph;
     for (uint64_t v = begin; v < end; v++) {
         uint32_t *name = &self->names[self->values[v]], first = TD_LOAD(name);
-        while (first == TD_NO_VERTEX || td_graph_id(graph, (uint32_t)v) < td_graph_id(graph, first)) {
+        while (td_graph_id(graph, (uint32_t)v) < td_graph_id(graph, first)) {
             if (TD_SWAP_IF(name, first, (uint32_t)v)) break;
             first = TD_LOAD(name);
         }
@@ -59,7 +60,7 @@ td_status td_run_name_groups(td_run *run, td_pool *pool)
     if (!run->program->info->vertex_values || (!ranks && !any_member && !td_graph_reordered(run->graph))) return TD_OK;
     naming self = {.run = run, .values = run->values};
     TD_CHECK(TD_NEW(&self.names, vertices, "names of groups"));
-    if (!ranks) TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, clear_names, &self));
+    if (!ranks) TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, take_labels, &self));
     TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, ranks ? turn_ranks : find_first, &self));
     TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, give_names, &self));
 done:
