@@ -147,7 +147,8 @@ static bool leaves_lists(const opening *self, const td_engine *engine)
     const td_taken *run = self->run;
     td_graph facts;
     if ((engine->layout == NULL && engine->maps == NULL) || !read_facts(self, &facts)) return false;
-    if (engine->layout != NULL) return td_prepared_has(&facts, engine, run->program, &run->options);
+    if (td_prepared_has(&facts, engine, run->program, &run->options)) return true;
+    if (engine->maps == NULL) return false;
     td_maps maps = engine->maps(run->program, &facts, &run->options);
     return maps == TD_MAPS_ALWAYS || (maps == TD_MAPS_CACHED && td_packed_is_cached(self->path));
 }

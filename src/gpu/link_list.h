@@ -5,6 +5,7 @@
 
 #include "base/declare.h"
 #include "device/device.h"
+#include "gpu/pinning.h"
 #include "kernels/gpu/args.h"
 #include "layout/compressed.h"
 
@@ -21,7 +22,7 @@ typedef struct td_link_list {
     size_t weight_bytes;          /* bytes of a weight in `weights`; 0: none there */
     uint32_t weight_bits;         /* weight bits at the top of a packed edge word; 0: not packed */
     uint32_t useful_bytes;        /* bytes of an edge as stored in the graph */
-    bool pinned[2];               /* targets, weights */
+    td_pinning pins[2];           /* of targets, of weights */
     bool readable;                /* kernels can read the edges */
     td_gpu_list seen;             /* offsets on the device; edges in host memory, as kernels see it */
     td_gpu_list prefix;           /* the resident prefix of all lists; offsets NULL: none */

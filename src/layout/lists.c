@@ -9,49 +9,40 @@
  * words from one buffer to the other byte by byte, and the weight is restored from the key.
  * Lists of a few edges are sorted by insertion instead.
  *
- * Workers take pieces of the edges and sort the lists that begin in their piece; lists longer
- * than a block are sorted afterwards, each by all workers together.
+ * Which lists a worker sorts, and where it reads them, is decided in lists_pieces.c.
  */
-#include "layout/lists.h"
+#include "layout/lists_inside.h"
 
 #include "base/alloc.h"
-#include "layout/radix.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum {
-    PIECE = 1 << 14, /* edges per piece */
-    FEW = 32,        /* edges sorted by insertion */
-    LONG = 1 << 11,  /* edges from which on a list is sorted by class alone */
-    BATCH = PIECE + LONG,
+    FEW = 32,           /* edges sorted by insertion */
+    LONG = 1 << 11,     /* edges from which on a list is sorted by class alone */
+    TOGETHER = 1 << 14, /* edges of a batch */
+    BATCH = TOGETHER + LONG,
+    PACKED = 16,        /* in place of the bytes of a weight: it is packed into the word of its target */
 };
 
 /* Neighbouring lists that are sorted together, without long and empty ones. */
-typedef struct batch {
+typedef struct td_sort_batch {
     uint64_t first;           /* edge of the adjacency */
     uint32_t edges, lists;
     uint32_t next[BATCH];     /* where the next edge of every list goes */
     uint32_t length[BATCH];   /* of every list */
-    uint32_t sorted[BATCH];   /* list and edge, by class */
+    union {
+        uint32_t sorted[BATCH]; /* list and edge, by class */
+        uint64_t words[BATCH];  /* list and packed word, by weight */
+    };
     uint8_t class[BATCH];     /* of every edge */
 } batch;
 
 _Static_assert(BATCH <= 1 << 16, "a list and an edge of a batch fit in a word");
 
-typedef struct ordering {
-    const td_graph *graph;
-    const td_adjacency *from;
-    uint32_t *targets;
-    void *weights;
-    size_t weight_bytes;    /* 0: weights are not written */
-    uint8_t *cold;          /* class of each vertex, the hottest 0; NULL: by weight */
-    bool by_class;
-    uint64_t *words, room;  /* two buffers of `room` words per worker */
-    batch *batches;         /* one per worker, if lists are sorted by class */
-    uint32_t *longs;        /* vertices whose lists are longer than a block */
-    _Atomic uint64_t long_count;
-} ordering;
+const uint64_t td_sort_batch_bytes = sizeof(batch);
+
+typedef td_sort ordering;
 
 /* A list being sorted. */
 typedef struct list {
@@ -65,7 +56,7 @@ typedef struct list {
 
 static inline uint8_t class_at(const ordering *job, uint64_t edge)
 {
-    return job->cold != NULL ? job->cold[job->from->targets[edge]] : ((const uint8_t *)job->from->weights)[edge];
+    return job->cold != NULL ? job->cold[job->from.targets[edge]] : ((const uint8_t *)job->from.weights)[edge];
 }
 
 /* Floats of either sign in the order of unsigned numbers, and back. */
@@ -91,8 +82,8 @@ static inline uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
 /* Converts edges [begin, end) of the adjacency to words, and back. */
 static void pack(const ordering *job, uint64_t begin, uint64_t end, uint64_t *words)
 {
-    const uint32_t *targets = job->from->targets;
-    const void *weights = job->from->weights;
+    const uint32_t *targets = job->from.targets;
+    const void *weights = job->from.weights;
     if (job->graph->weights == TD_WEIGHT_U16)
         for (uint64_t e = begin; e < end; e++) *words++ = word_of(((const uint16_t *)weights)[e], targets[e]);
     else if (job->graph->weights == TD_WEIGHT_U32)
@@ -102,9 +93,21 @@ static void pack(const ordering *job, uint64_t begin, uint64_t end, uint64_t *wo
             *words++ = word_of(ordered_bits(((const float *)weights)[e]), targets[e]);
 }
 
+/* A weight that does not fit leaves its word wrong: nothing of such lists is used. */
+static inline uint32_t packed_word(const ordering *job, uint32_t target, uint32_t weight)
+{
+    if (weight >> job->weight_bits != 0) *job->misfit = weight + UINT64_C(1);
+    return target | weight << (32 - job->weight_bits);
+}
+
 static void unpack(const ordering *job, uint64_t begin, uint64_t end, const uint64_t *words)
 {
     uint64_t count = end - begin;
+    if (job->weight_bits > 0) {
+        for (uint64_t i = 0; i < count; i++)
+            job->targets[begin + i] = packed_word(job, (uint32_t)words[i], key_of(words[i]));
+        return;
+    }
     for (uint64_t i = 0; i < count; i++) job->targets[begin + i] = (uint32_t)words[i];
     if (job->weight_bytes == 0) return;
     if (job->graph->weights == TD_WEIGHT_U16)
@@ -115,20 +118,33 @@ static void unpack(const ordering *job, uint64_t begin, uint64_t end, const uint
         for (uint64_t i = 0; i < count; i++) ((float *)job->weights)[begin + i] = of_ordered_bits(key_of(words[i]));
 }
 
+static inline uint32_t whole_weight_at(const ordering *job, uint64_t edge)
+{
+    switch (job->graph->weights) {
+    case TD_WEIGHT_U8: return ((const uint8_t *)job->from.weights)[edge];
+    case TD_WEIGHT_U16: return ((const uint16_t *)job->from.weights)[edge];
+    default: return ((const uint32_t *)job->from.weights)[edge];
+    }
+}
+
+/* weight_bytes: PACKED, or those of the graph; 0: weights stay behind. */
 static inline void move_edge(const ordering *job, uint64_t to, uint64_t edge, size_t weight_bytes)
 {
-    job->targets[to] = job->from->targets[edge];
-    if (weight_bytes > 0)
-        memcpy((char *)job->weights + to * weight_bytes, (const char *)job->from->weights + edge * weight_bytes,
+    uint32_t target = job->from.targets[edge];
+    job->targets[to] = weight_bytes == PACKED ? packed_word(job, target, whole_weight_at(job, edge)) : target;
+    if (weight_bytes > 0 && weight_bytes != PACKED)
+        memcpy((char *)job->weights + to * weight_bytes, (const char *)job->from.weights + edge * weight_bytes,
                weight_bytes);
 }
+
+static size_t carried(const ordering *job) { return job->weight_bits > 0 ? PACKED : job->weight_bytes; }
 
 /* Batches of lists. */
 
 static void find_classes(const ordering *job, batch *self, uint32_t *counts)
 {
-    const uint32_t *targets = job->from->targets + self->first;
-    const uint8_t *weights = (const uint8_t *)job->from->weights + self->first;
+    const uint32_t *targets = job->from.targets + self->first;
+    const uint8_t *weights = (const uint8_t *)job->from.weights + self->first;
     for (uint32_t e = 0; e < self->edges; e++) {
         uint8_t class = job->cold != NULL ? job->cold[targets[e]] : weights[e];
         self->class[e] = class;
@@ -147,7 +163,7 @@ static inline void move_batch(const ordering *job, batch *self, size_t weight_by
 /* If the class is the weight, none needs to be read again. `ends`: where every class ends among the sorted edges. */
 static void move_batch_by_weight(const ordering *job, batch *self, const uint32_t *ends)
 {
-    const uint32_t *from = job->from->targets + self->first;
+    const uint32_t *from = job->from.targets + self->first;
     uint32_t *targets = job->targets + self->first, i = 0;
     uint8_t *weights = (uint8_t *)job->weights + self->first;
     for (uint32_t c = 0; c < TD_CLASSES; c++)
@@ -158,10 +174,34 @@ static void move_batch_by_weight(const ordering *job, batch *self, const uint32_
         }
 }
 
-static void sort_batch(const ordering *job, batch *self)
+/* Packed words, ordered by their weights, need neither the edges' numbers nor their weights again. */
+static void sort_packed_batch(const ordering *job, batch *self)
+{
+    const uint32_t *from = job->from.targets + self->first;
+    const uint8_t *weights = (const uint8_t *)job->from.weights + self->first;
+    uint32_t *to = job->targets + self->first, *next = self->next, edges = self->edges, shift = 32 - job->weight_bits;
+    uint32_t places[TD_CLASSES] = {0}, sum = 0, e = 0;
+    for (uint32_t i = 0; i < edges; i++) places[weights[i]]++;
+    for (uint32_t c = 0; c < TD_CLASSES; c++) {
+        uint32_t here = places[c];
+        if (here > 0 && c >> job->weight_bits != 0) *job->misfit = c + UINT64_C(1);
+        places[c] = sum;
+        sum += here;
+    }
+    for (uint32_t l = 0; l < self->lists; l++) {
+        uint64_t list = (uint64_t)l << 32;
+        next[l] = e;
+        for (uint32_t end = e + self->length[l]; e < end; e++) {
+            uint32_t weight = weights[e];
+            self->words[places[weight]++] = list | from[e] | weight << shift;
+        }
+    }
+    for (const uint64_t *word = self->words, *end = word + edges; word < end; word++) to[next[*word >> 32]++] = (uint32_t)*word;
+}
+
+static void sort_batch_by_class(const ordering *job, batch *self)
 {
     uint32_t places[TD_CLASSES] = {0}, sum = 0, e = 0;
-    if (self->lists == 0) return; /* and no first edge */
     find_classes(job, self, places);
     for (uint32_t c = 0; c < TD_CLASSES; c++) {
         uint32_t here = places[c];
@@ -174,15 +214,23 @@ static void sort_batch(const ordering *job, batch *self)
     }
     if (job->cold == NULL && job->weight_bytes > 0) {
         move_batch_by_weight(job, self, places);
-    } else {
-        switch (job->weight_bytes) {
-        case 0: move_batch(job, self, 0); break;
-        case 1: move_batch(job, self, 1); break;
-        case 2: move_batch(job, self, 2); break;
-        case 4: move_batch(job, self, 4); break;
-        default: move_batch(job, self, 8); break;
-        }
+        return;
     }
+    switch (carried(job)) {
+    case 0: move_batch(job, self, 0); break;
+    case 1: move_batch(job, self, 1); break;
+    case 2: move_batch(job, self, 2); break;
+    case 4: move_batch(job, self, 4); break;
+    case PACKED: move_batch(job, self, PACKED); break;
+    default: move_batch(job, self, 8); break;
+    }
+}
+
+static void sort_batch(const ordering *job, batch *self)
+{
+    if (self->lists == 0) return; /* and no first edge */
+    if (job->cold == NULL && job->weight_bits > 0) sort_packed_batch(job, self);
+    else sort_batch_by_class(job, self);
     self->lists = self->edges = 0;
 }
 
@@ -199,7 +247,7 @@ static void add_to_batch(batch *self, uint64_t begin, uint32_t edges)
 
 static inline double double_at(const list *self, uint64_t word)
 {
-    return ((const double *)self->job->from->weights)[self->begin + (uint32_t)word];
+    return ((const double *)self->job->from.weights)[self->begin + (uint32_t)word];
 }
 
 static inline uint64_t word_of_half(const list *self, uint32_t place, bool upper)
@@ -297,11 +345,12 @@ static td_status move_to_classes(void *context, uint64_t begin, uint64_t end, in
 {
     (void)worker;
     const list *self = context;
-    switch (self->job->weight_bytes) {
+    switch (carried(self->job)) {
     case 0: move_edges(self, begin, end, 0); break;
     case 1: move_edges(self, begin, end, 1); break;
     case 2: move_edges(self, begin, end, 2); break;
     case 4: move_edges(self, begin, end, 4); break;
+    case PACKED: move_edges(self, begin, end, PACKED); break;
     default: move_edges(self, begin, end, 8); break;
     }
     return TD_OK;
@@ -339,160 +388,75 @@ static td_status sort_by_words(list *self)
     return td_blocks_each(blocks, unpack_block, self);
 }
 
-/* `words` has room for twice the list. */
-static td_status sort_list(const ordering *job, uint32_t v, uint64_t *words, uint64_t room, td_counts *counts,
-                           td_pool *pool)
+td_status td_sort_list(const td_sort *job, uint32_t v, uint64_t *words, uint64_t room, td_counts *counts, td_pool *pool)
 {
-    list self = {job, td_blocks_of(td_degree(job->from, v), counts, pool), job->from->offsets[v], words, NULL};
+    list self = {job, td_blocks_of(td_degree(&job->from, v), counts, pool), job->from.offsets[v], words, NULL};
     if (job->by_class) return sort_by_class(&self);
     self.spare = words + room;
     return job->graph->weights == TD_WEIGHT_F64 ? sort_doubles(&self) : sort_by_words(&self);
 }
 
-/* All lists. */
+/* Neighbouring lists. */
 
-static uint32_t first_list_from(const uint64_t *offsets, uint32_t vertices, uint64_t edge)
+static td_status sort_lists_by_words(const td_sort *job, uint32_t first, uint32_t after, int worker)
 {
-    uint32_t low = 0, high = vertices;
-    while (low < high) { /* the first vertex with offsets[vertex] >= edge */
-        uint32_t middle = low + (high - low) / 2;
-        if (offsets[middle] >= edge)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-static td_status order_piece_by_words(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    ordering *job = context;
-    const uint64_t *offsets = job->from->offsets;
+    const uint64_t *offsets = job->from.offsets;
     td_counts counts;
     uint64_t *words = job->words + (uint64_t)worker * 2 * job->room;
-    for (uint32_t v = first_list_from(offsets, job->graph->vertices, begin); offsets[v] < end; v++) {
+    for (uint32_t v = first; v < after; v++) {
         uint64_t edges = offsets[v + 1] - offsets[v];
-        if (edges > TD_BLOCK)
-            job->longs[atomic_fetch_add_explicit(&job->long_count, 1, memory_order_relaxed)] = v;
-        else if (edges > FEW)
-            TD_CHECK(sort_list(job, v, words, job->room, &counts, NULL));
-        else
-            (job->graph->weights == TD_WEIGHT_F64 ? insert_doubles : insert_by_words)(job, offsets[v], (uint32_t)edges);
+        if (edges > FEW) TD_CHECK(td_sort_list(job, v, words, job->room, &counts, NULL));
+        else (job->graph->weights == TD_WEIGHT_F64 ? insert_doubles : insert_by_words)(job, offsets[v], (uint32_t)edges);
     }
     return TD_OK;
 }
 
-static td_status order_piece_by_class(void *context, uint64_t begin, uint64_t end, int worker)
+static td_status sort_lists_by_class(const td_sort *job, uint32_t first, uint32_t after, int worker)
 {
-    ordering *job = context;
-    const uint64_t *offsets = job->from->offsets;
+    const uint64_t *offsets = job->from.offsets;
     td_counts counts;
     batch *lists = &job->batches[worker];
-    for (uint32_t v = first_list_from(offsets, job->graph->vertices, begin); offsets[v] < end; v++) {
+    lists->lists = lists->edges = 0;
+    for (uint32_t v = first; v < after; v++) {
         uint64_t edges = offsets[v + 1] - offsets[v];
         if (edges >= LONG || lists->edges + edges > BATCH) sort_batch(job, lists);
-        if (edges < LONG) {
-            add_to_batch(lists, offsets[v], (uint32_t)edges);
-            continue;
-        }
-        if (edges > TD_BLOCK)
-            job->longs[atomic_fetch_add_explicit(&job->long_count, 1, memory_order_relaxed)] = v;
-        else
-            TD_CHECK(sort_list(job, v, NULL, 0, &counts, NULL));
+        if (edges < LONG) add_to_batch(lists, offsets[v], (uint32_t)edges);
+        else TD_CHECK(td_sort_list(job, v, NULL, 0, &counts, NULL));
     }
     sort_batch(job, lists);
     return TD_OK;
 }
 
-static td_status order_longs(const ordering *job, td_pool *pool)
+td_status td_sort_lists(const td_sort *job, uint32_t first, uint32_t after, int worker)
 {
-    td_status status = TD_OK;
-    td_counts *counts = NULL;
-    uint64_t *words = NULL, longest = 0;
-    for (uint64_t i = 0; i < job->long_count; i++) {
-        uint64_t edges = td_degree(job->from, job->longs[i]);
-        if (edges > longest) longest = edges;
-    }
-    TD_TRY(TD_NEW(&counts, TD_MOST_BLOCKS, "counts of long lists"));
-    if (!job->by_class) TD_TRY(TD_NEW(&words, 2 * longest, "words of long lists"));
-    for (uint64_t i = 0; i < job->long_count; i++)
-        TD_TRY(sort_list(job, job->longs[i], words, longest, counts, pool));
-done:
-    td_free(counts);
-    td_free(words);
-    return status;
+    return job->by_class ? sort_lists_by_class(job, first, after, worker)
+                         : sort_lists_by_words(job, first, after, worker);
 }
 
-static td_status class_vertices(void *context, uint64_t begin, uint64_t end, int worker)
+td_status td_sort_open(td_sort *job, uint64_t edges, int threads)
 {
-    (void)worker;
-    ordering *job = context;
-    const td_graph *graph = job->graph;
-    bool both = !graph->symmetric && graph->in.offsets != NULL;
-    for (uint64_t v = begin; v < end; v++) {
-        uint64_t degree = td_degree(&graph->out, (uint32_t)v);
-        if (both) degree += td_degree(&graph->in, (uint32_t)v);
-        job->cold[v] = (uint8_t)(TD_CLASSES - 1 - td_degree_class(degree));
-    }
-    return TD_OK;
-}
-
-/* The arrays of order_lists and order_longs; the longest list is taken to be a block. */
-uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_order order, int threads)
-{
-    bool by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK, words = (uint64_t)threads * 2 * room;
-    if (order == TD_LISTS_STORED) return 0;
-    uint64_t of_workers = by_class ? (uint64_t)threads * sizeof(batch) : words * sizeof(uint64_t);
-    return of_workers + edges / TD_BLOCK * sizeof(uint32_t) + TD_MOST_BLOCKS * sizeof(td_counts) +
-           (order == TD_LISTS_HOT ? graph->vertices : 0);
-}
-
-static td_status order_lists(ordering *job, td_list_order order, td_pool *pool)
-{
-    td_status status = TD_OK;
-    const td_graph *graph = job->graph;
-    if (order == TD_LISTS_HOT) {
-        TD_TRY(TD_NEW(&job->cold, graph->vertices, "classes of degrees"));
-        TD_TRY(td_pool_for(pool, graph->vertices, PIECE, class_vertices, job));
-    }
-    job->by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    uint64_t edges = job->from->offsets[graph->vertices]; /* joined lists have more edges than the graph */
     job->room = edges < TD_BLOCK ? edges : TD_BLOCK;
-    uint64_t threads = (uint64_t)td_pool_threads(pool);
-    if (!job->by_class) TD_TRY(TD_NEW(&job->words, threads * 2 * job->room, "words of lists"));
-    if (job->by_class) TD_TRY(TD_NEW(&job->batches, threads, "batches of lists"));
-    for (uint64_t w = 0; w < threads && job->by_class; w++) job->batches[w].lists = job->batches[w].edges = 0;
-    TD_TRY(TD_NEW(&job->longs, edges / TD_BLOCK, "vertices with long lists"));
-    TD_TRY(td_pool_for(pool, edges, PIECE, job->by_class ? order_piece_by_class : order_piece_by_words, job));
-    if (job->long_count > 0) TD_TRY(order_longs(job, pool));
-done:
-    td_free(job->cold);
+    if (!job->by_class) return TD_NEW(&job->words, (uint64_t)threads * 2 * job->room, "words of lists");
+    return TD_NEW(&job->batches, (uint64_t)threads, "batches of lists");
+}
+
+void td_sort_close(td_sort *job)
+{
     td_free(job->words);
     td_free(job->batches);
-    td_free(job->longs);
-    return status;
+    job->words = NULL;
+    job->batches = NULL;
 }
 
-static td_status copy_piece(void *context, uint64_t begin, uint64_t end, int worker)
+/* Without an order. */
+void td_sort_copy(const td_sort *job, uint64_t begin, uint64_t end)
 {
-    (void)worker;
-    const ordering *job = context;
-    size_t bytes = job->weight_bytes;
-    memcpy(job->targets + begin, job->from->targets + begin, (end - begin) * sizeof *job->targets);
+    uint64_t bytes = job->weight_bytes;
+    if (job->weight_bits > 0) {
+        for (uint64_t e = begin; e < end; e++) move_edge(job, e, e, PACKED);
+        return;
+    }
+    memcpy(job->targets + begin, job->from.targets + begin, (end - begin) * sizeof *job->targets);
     if (bytes > 0)
-        memcpy((char *)job->weights + begin * bytes, (const char *)job->from->weights + begin * bytes,
-               (end - begin) * bytes);
-    return TD_OK;
-}
-
-td_status td_lists_order(const td_graph *graph, const td_adjacency *from, td_list_order order, uint32_t *targets,
-                         void *weights, td_pool *pool)
-{
-    bool carried = weights != NULL && from->weights != NULL;
-    ordering job = {.graph = graph, .from = from, .targets = targets, .weights = weights,
-                    .weight_bytes = carried ? td_weight_bytes(graph->weights) : 0};
-    if (order == TD_LISTS_STORED || (order == TD_LISTS_LIGHT && from->weights == NULL))
-        return td_pool_for(pool, from->offsets[graph->vertices], PIECE, copy_piece, &job);
-    return order_lists(&job, order, pool);
+        memcpy((char *)job->weights + begin * bytes, (const char *)job->from.weights + begin * bytes, (end - begin) * bytes);
 }

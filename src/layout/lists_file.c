@@ -3,6 +3,7 @@
 #include "layout/lists_file.h"
 
 #include "layout/compressed.h"
+#include "store/sidecar_piece.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -205,20 +206,27 @@ static td_status check_weight_block(const void *context, uint64_t at, const void
     return td_lists_check_weights(self->graph, data, bytes / td_weight_bytes(self->graph->weights));
 }
 
-td_status td_lists_read_targets(const td_sidecar *file, const td_graph *graph, const td_lists_form *form,
-                                uint32_t *targets, td_pool *pool)
-{
-    checking self = {graph, form};
-    return td_sidecar_read_checked(file, "targets", targets, td_lists_edges(graph, form) * sizeof(uint32_t),
-                                   check_target_block, &self, pool);
-}
-
 td_status td_lists_read_weights(const td_sidecar *file, const td_graph *graph, const td_lists_form *form, void *weights,
                                 td_pool *pool)
 {
     checking self = {graph, form};
     return td_sidecar_read_checked(file, "weights", weights, td_lists_edges(graph, form) * weight_bytes(graph, form),
                                    check_weight_block, &self, pool);
+}
+
+_Static_assert(TD_LISTS_PIECE % TD_SIDECAR_BLOCK == 0, "a piece is whole blocks of a file");
+
+td_status td_lists_read_piece(const td_sidecar *file, const td_graph *graph, const td_lists_form *form, uint64_t piece,
+                              uint32_t *targets, void *weights)
+{
+    checking self = {graph, form};
+    uint64_t all = td_lists_edges(graph, form), begin = piece * TD_LISTS_PIECE, weight = weight_bytes(graph, form);
+    uint64_t edges = all - begin < TD_LISTS_PIECE ? all - begin : TD_LISTS_PIECE, word = sizeof(uint32_t);
+    TD_CHECK(td_sidecar_read_piece(file, "targets", all * word, begin * word, targets + begin, edges * word,
+                                   check_target_block, &self));
+    if (weight == 0) return TD_OK;
+    return td_sidecar_read_piece(file, "weights", all * weight, begin * weight, (char *)weights + begin * weight,
+                                 edges * weight, check_weight_block, &self);
 }
 
 td_status td_lists_read_lengths(const td_sidecar *file, uint64_t groups, uint64_t words, uint16_t *lengths, td_pool *pool)

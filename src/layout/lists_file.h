@@ -49,9 +49,12 @@ td_status td_lists_save(const td_graph *graph, const td_lists_form *form, const 
 /* Opens a layout; TD_NOT_FOUND: there is none, or it was made otherwise. *words: of all compressed groups. */
 td_status td_lists_open(td_sidecar **out, const td_graph *graph, const td_lists_form *form, uint64_t *words);
 
-/* Reads the arrays, and checks that every target is a vertex and every weight in the graph's range. */
-td_status td_lists_read_targets(const td_sidecar *file, const td_graph *graph, const td_lists_form *form,
-                                uint32_t *targets, td_pool *pool);
+/* Reads a piece of the edges (TD_LISTS_PIECE), by the calling thread, and checks that every target is a vertex and every
+ * weight in the graph's range. The arrays are those of all edges; weights that are packed are in the targets' words. */
+td_status td_lists_read_piece(const td_sidecar *file, const td_graph *graph, const td_lists_form *form, uint64_t piece,
+                              uint32_t *targets, void *weights);
+
+/* Reads and checks all weights, of compressed lists. */
 td_status td_lists_read_weights(const td_sidecar *file, const td_graph *graph, const td_lists_form *form, void *weights,
                                 td_pool *pool);
 

@@ -7,6 +7,7 @@
 #include "planner/history.h"
 #include "planner/plan.h"
 #include "planner/rates.h"
+#include "store/checks.h"
 #include "store/sidecar.h"
 
 #include <stdio.h>
@@ -53,7 +54,8 @@ td_status td_plan_check_layout(const td_plan *plan)
     snprintf(like.engine, sizeof like.engine, "%s", plan->engine->name);
     td_rates_find(&rates, td_pool_threads(options->pool));
     costs.runs = (double)td_history_prepares(&like, &costs.prepare);
-    costs.load = (double)td_graph_bytes(graph) / rates.load;
+    bool loaded = td_checks_pending_targets(graph) == 0; /* otherwise the lists were read while the run prepared */
+    costs.load = loaded ? (double)td_graph_bytes(graph) / rates.load : 0;
     costs.slower = td_case_slower(&of);
     if (!td_layout_pays(&costs))
         return td_fail(TD_NOT_FOUND, "a layout would not pay after %.0f runs", costs.runs);

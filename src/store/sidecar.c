@@ -1,5 +1,5 @@
 /* Files of prepared layouts: where they are, and how they are written, read, listed and removed. */
-#include "store/sidecar.h"
+#include "store/sidecar_piece.h"
 
 #include "base/alloc.h"
 #include "base/data_files.h"
@@ -20,7 +20,7 @@
 #define MAGIC "TandemLY"
 #define BYTE_ORDER_MARK UINT32_C(0x01020304)
 
-enum { ALIGN = 4096, BLOCK = 65536 };
+enum { ALIGN = 4096, BLOCK = TD_SIDECAR_BLOCK };
 
 typedef struct disk_part {
     char name[TD_SIDECAR_SECTION];
@@ -424,6 +424,14 @@ td_status td_sidecar_read_checked(const td_sidecar *sidecar, const char *part, v
     reading self = {.sidecar = sidecar, .into = into, .check = check, .context = context};
     TD_CHECK(find_reading(&self, part, bytes));
     return bytes == 0 ? TD_OK : td_pool_for(pool, blocks_of(bytes), 4, read_blocks, &self);
+}
+
+td_status td_sidecar_read_piece(const td_sidecar *sidecar, const char *part, uint64_t whole, uint64_t at, void *into,
+                                uint64_t bytes, td_sidecar_check check, const void *context)
+{
+    reading self = {.sidecar = sidecar, .into = (char *)into - at, .check = check, .context = context};
+    TD_CHECK(find_reading(&self, part, whole));
+    return read_blocks(&self, at / BLOCK, blocks_of(at + bytes), 0);
 }
 
 td_status td_sidecar_read(const td_sidecar *sidecar, const char *part, void *into, uint64_t bytes, td_pool *pool)

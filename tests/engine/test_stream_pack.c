@@ -72,12 +72,13 @@ TEST(an_edge_in_one_word_spares_the_link_a_third)
 TEST(a_weight_above_the_range_that_the_graph_states_is_reported)
 {
     td_graph *graph = weighted();
-    td_link_list list = {.edges = graph->edges, .weight_bytes = 1, .weights = graph->out.weights};
-    CHECK_OK(TD_NEW_ZEROED(&list.own_targets, graph->edges, "targets"));
+    uint32_t *words = NULL;
+    CHECK_OK(TD_NEW(&words, graph->edges, "words"));
     ((uint8_t *)graph->out.weights)[3] = 128;
-    CHECK_STATUS(td_streaming_pack_weights(&list, graph, 7, &(td_host_memory){0}, NULL), TD_CORRUPT);
+    td_lists_ordering what = {graph, &graph->out, TD_LISTS_LIGHT, 7, words, NULL};
+    CHECK_STATUS(td_lists_order(&what, NULL), TD_CORRUPT);
     CHECK_CONTAINS(td_last_message(), "a weight of 128 is above 100");
-    td_free(list.own_targets);
+    td_free(words);
     td_graph_destroy(graph);
 }
 

@@ -38,7 +38,8 @@ static td_status save_light(const td_graph *graph, td_pool *pool)
     void *weights = NULL;
     CHECK_OK(TD_NEW(&targets, graph->edges, "targets"));
     CHECK_OK(td_new_bytes(&weights, graph->edges, td_weight_bytes(graph->weights), "weights"));
-    CHECK_OK(td_lists_order(graph, &graph->out, TD_LISTS_LIGHT, targets, weights, pool));
+    td_lists_ordering what = {graph, &graph->out, TD_LISTS_LIGHT, 0, targets, weights};
+    CHECK_OK(td_lists_order(&what, pool));
     td_lists_content content = {.targets = targets, .weights = weights};
     td_status status = td_lists_save(graph, &light, &content, where, pool);
     td_free(targets);
@@ -55,11 +56,10 @@ static td_status load_form(const td_graph *graph, const td_lists_form *form)
     uint64_t words = 0;
     TD_TRY(td_lists_open(&file, graph, form, &words));
     TD_TRY(TD_NEW(&targets, td_lists_edges(graph, form), "targets"));
-    TD_TRY(td_lists_read_targets(file, graph, form, targets, NULL));
-    if (form->weighted && form->weight_bits == 0) {
+    if (form->weighted && form->weight_bits == 0)
         TD_TRY(td_new_bytes(&weights, graph->edges, td_weight_bytes(graph->weights), "weights"));
-        TD_TRY(td_lists_read_weights(file, graph, form, weights, NULL));
-    }
+    for (uint64_t piece = 0; piece < td_lists_pieces(td_lists_edges(graph, form)); piece++)
+        TD_TRY(td_lists_read_piece(file, graph, form, piece, targets, weights));
 done:
     td_sidecar_close(file);
     td_free(targets);

@@ -13,15 +13,9 @@
 
 /* Freeing. */
 
-static void unpin_list(td_streaming_graph *layout, td_link_list *list)
-{
-    if (list->pinned[0]) td_device_unpin(layout->device, (void *)(uintptr_t)list->targets);
-    if (list->pinned[1]) td_device_unpin(layout->device, (void *)(uintptr_t)list->weights);
-}
-
 static void free_list(td_streaming_graph *layout, td_link_list *list)
 {
-    unpin_list(layout, list);
+    td_streaming_unpin(layout, list);
     td_link_free_compressed(layout->device, list);
     td_device_free(layout->device, (void *)(uintptr_t)list->seen.offsets);
     td_device_free(layout->device, (void *)(uintptr_t)list->prefix.targets);
@@ -82,87 +76,6 @@ void td_streaming_release(void *state)
     td_stream_close(layout->copies);
     td_stream_close(layout->stream);
     td_free(layout);
-}
-
-/* Lists at the host. */
-
-static void take_graphs_own(td_link_list *list, const td_adjacency *from, bool weighted)
-{
-    list->offsets = from->offsets;
-    list->targets = from->targets;
-    list->weights = weighted ? from->weights : NULL;
-}
-
-static void take_made(td_link_list *list, td_adjacency *made)
-{
-    if (made->offsets != NULL) list->offsets = list->own_offsets = made->offsets;
-    list->targets = list->own_targets = made->targets;
-    list->weights = list->own_weights = made->weights;
-    *made = (td_adjacency){0};
-}
-
-/* `owned`: the lists are the layout's own (joined) and are freed. */
-static td_status put_in_order(td_streaming_job *self, td_link_list *list, td_list_order order, bool owned)
-{
-    td_status status = TD_OK;
-    const td_graph *graph = self->gpu.graph;
-    td_pool *pool = self->gpu.options->pool;
-    td_host_memory *host = &self->gpu.memory.host;
-    uint64_t edges = list->edges, weight = list->weight_bytes;
-    td_adjacency from = {(uint64_t *)(uintptr_t)list->offsets, (uint32_t *)(uintptr_t)list->targets,
-                         (void *)(uintptr_t)list->weights};
-    td_adjacency made = {0};
-    TD_TRY(td_host_declare(host, &made.targets, edges, sizeof(uint32_t), "reordered lists"));
-    if (weight > 0) TD_TRY(td_host_declare(host, &made.weights, edges, weight, "reordered lists"));
-    td_host_note(host, td_lists_order_bytes(graph, edges, order, td_pool_threads(pool)));
-    if (!host->measures) TD_TRY(td_lists_order(graph, &from, order, made.targets, made.weights, pool));
-    if (owned) td_host_undeclare(host, &list->own_targets, edges, sizeof(uint32_t));
-    if (owned && weight > 0) td_host_undeclare(host, &list->own_weights, edges, weight);
-    if (!host->measures) take_made(list, &made);
-done:
-    td_lists_free(&made);
-    return status;
-}
-
-td_status td_streaming_make_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
-                                      const td_streaming_shape *shape)
-{
-    td_adjacency both = {0};
-    const td_graph *graph = self->gpu.graph;
-    list->weight_bytes = shape->weighted ? td_weight_bytes(graph->weights) : 0;
-    if (shape->both) {
-        TD_CHECK(td_lists_join(graph, shape->weighted, &both, &self->gpu.memory.host, self->gpu.options->pool));
-        take_made(list, &both);
-    } else {
-        take_graphs_own(list, from, shape->weighted);
-    }
-    list->useful_bytes = (uint32_t)td_link_edge_bytes(list);
-    if (shape->order != TD_LISTS_STORED) TD_CHECK(put_in_order(self, list, shape->order, shape->both));
-    if (shape->weight_bits == 0) return TD_OK;
-    return td_streaming_pack_weights(list, graph, (uint32_t)shape->weight_bits, &self->gpu.memory.host,
-                                     self->gpu.options->pool);
-}
-
-/* Pins a list, so that copies need no staging and kernels can read it. Warns once if the system refuses. */
-static void pin_list(td_streaming_graph *layout, td_link_list *list)
-{
-    void *targets = NULL, *weights = NULL;
-    uint64_t bytes[2] = {list->edges * sizeof(uint32_t), list->edges * list->weight_bytes};
-    if (list->edges == 0) return;
-    if (list->targets == NULL) { /* compressed targets are pinned by themselves */
-        list->pinned[1] = bytes[1] > 0 && td_device_pin(layout->device, list->own_weights, bytes[1], &weights) == TD_OK;
-        return;
-    }
-    list->pinned[0] = td_device_pin(layout->device, (void *)(uintptr_t)list->targets, bytes[0], &targets) == TD_OK;
-    if (bytes[1] > 0 && list->pinned[0])
-        list->pinned[1] = td_device_pin(layout->device, (void *)(uintptr_t)list->weights, bytes[1], &weights) == TD_OK;
-    bool all = list->pinned[0] && (bytes[1] == 0 || list->pinned[1]);
-    if (!all && !layout->warned_unpinned)
-        td_warn("%s; copies from memory that is not pinned are slower", td_last_message());
-    layout->warned_unpinned = layout->warned_unpinned || !all;
-    list->readable = all && td_device_supports(layout->device, TD_FEATURE_HOST_READS);
-    list->seen.targets = targets;
-    list->seen.weights = weights;
 }
 
 /* Fields that follow from the shape alone: edges, their bytes, the number of subgraphs. */
@@ -235,14 +148,6 @@ static uint64_t guess_compressed(const td_streaming_job *self, const td_link_lis
     return words > 0 && more > 0 ? words + more : most;
 }
 
-static td_status find_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
-                                const td_streaming_shape *shape)
-{
-    bool second = list == &self->layout->lists[1], done = false;
-    if (shape->prepared >> second & 1u) TD_CHECK(td_streaming_read_prepared(self, list, shape, second, &done));
-    return done ? TD_OK : td_streaming_make_host_list(self, list, from, shape);
-}
-
 static td_status make_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
                            const td_streaming_shape *shape)
 {
@@ -252,9 +157,9 @@ static td_status make_list(td_streaming_job *self, td_link_list *list, const td_
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->seen.offsets, count, sizeof(uint64_t),
                             "the graph's offsets"));
     td_gpu_ring_note(&self->gpu, count * sizeof(uint64_t));
-    TD_CHECK(find_host_list(self, list, from, shape));
+    TD_CHECK(td_streaming_find_host_list(self, list, from, shape));
     if (list == &self->layout->lists[0]) TD_CHECK(td_streaming_place(self, shape)); /* pinned pages do not move */
-    if (!self->gpu.memory.measures) pin_list(self->layout, list);
+    if (!self->gpu.memory.measures) td_streaming_pin(self->layout, list);
     TD_CHECK(cut_subgraphs(self, list));
     bool read = self->gpu.memory.measures ? shape->prepared != 0 : list->compressed != NULL;
     if (shape->compresses && !read)
@@ -380,8 +285,7 @@ static td_status take_whole_targets(td_streaming_job *self, const td_streaming_s
     td_link_list *list = &self->layout->lists[0];
     const td_graph *graph = self->gpu.graph;
     if (list->targets != NULL || list->edges == 0) return TD_OK;
-    unpin_list(self->layout, list);
-    list->pinned[1] = false;
+    td_streaming_unpin(self->layout, list);
     td_free(list->own_offsets);
     td_free(list->own_weights);
     list->own_offsets = NULL;
@@ -389,7 +293,7 @@ static td_status take_whole_targets(td_streaming_job *self, const td_streaming_s
     self->layout->prepared_read = 0;
     TD_CHECK(td_checks_lists(graph, shape->weighted, self->gpu.options->pool));
     TD_CHECK(td_streaming_make_host_list(self, list, graph->symmetric ? &graph->out : &graph->in, shape));
-    pin_list(self->layout, list);
+    td_streaming_pin(self->layout, list);
     return TD_OK;
 }
 
@@ -526,8 +430,7 @@ static td_status make_resident_prefix(td_streaming_job *self, const td_streaming
     td_link_list *list = &self->layout->lists[second];
     if (shape->prefix_bytes == 0 || shape->upper) return TD_OK;
     TD_CHECK(td_streaming_make_prefix(self, list, shape->prefix_bytes, second));
-    bool there = list->prefix.offsets != NULL || self->gpu.memory.measures;
-    return shape->light > 0 && there ? td_streaming_find_light(self, list, shape->light) : TD_OK;
+    return shape->light > 0 ? td_streaming_send_light(self, list) : TD_OK;
 }
 
 /* Makes slots and chunks last, because making the lists needs temporary host memory. */

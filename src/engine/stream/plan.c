@@ -26,7 +26,7 @@ typedef struct request {
     uint64_t workers;
     uint64_t cached;    /* host memory of cached layouts, which this run reuses or frees */
     bool prepared;      /* lists are read from files beside the graph */
-    bool spares;        /* and its own are not in memory, so that they take no more than those would */
+    bool spares;        /* the graph's own are not in memory, so that the run's take no more than those would */
     double variant, low, subgraph, prefix, list_order, delta, high_degree, direction, survivors, compress, pack,
         prepared_files;
 } request;
@@ -105,7 +105,7 @@ static td_list_order choose_order(const request *self, const td_graph *graph, ui
     if (self->prioritised && graph->weights != TD_WEIGHT_NONE) order = TD_LISTS_LIGHT;
     if (self->kernels->samples) order = TD_LISTS_HOT; /* for first-hit programs it saves too little
                                                        * (docs/lab/stream.md) */
-    uint64_t temporary = td_lists_order_bytes(graph, graph->edges, order, (int)self->workers);
+    uint64_t temporary = td_lists_order_bytes(graph, graph->edges, order, self->spares, (int)self->workers);
     return host_has(self, copies + temporary) ? order : TD_LISTS_STORED;
 }
 
@@ -291,6 +291,15 @@ static bool are_prepared(const request *wanted, const td_graph *graph, const td_
     return shape.prepared != 0;
 }
 
+/* Whether the run's lists are put in order as they are read from the mapped file, if there is room for a prefix. */
+static bool orders_file(const request *wanted, const td_graph *graph, const td_streaming_shape *like)
+{
+    request self = *wanted;
+    td_streaming_shape shape = *like;
+    want_lists(&self, graph, &shape);
+    return td_streaming_orders_file(graph, &shape);
+}
+
 static uint64_t besides_edges(const td_gpu_memory *taken)
 {
     return taken->bytes[TD_FOR_LISTS] + taken->bytes[TD_FOR_PROGRAM];
@@ -333,7 +342,7 @@ td_status td_streaming_plan(const td_program *program, const td_graph *graph, co
     out->on_device = need.edges;
     if (out->all) return TD_OK;
     self.prepared = are_prepared(&self, graph, shape);
-    self.spares = self.prepared && td_checks_pending(graph, graph->out.targets);
+    self.spares = td_checks_pending(graph, graph->out.targets) && (self.prepared || orders_file(&self, graph, shape));
     shape->order = choose_order(&self, graph, out->edges);
     if (self.prioritised && shape->order == TD_LISTS_LIGHT) shape->light = td_gpu_delta(graph, self.delta);
     /* Any prefix needs the same arrays besides its edges. */

@@ -184,62 +184,55 @@ done:
 }
 
 /* Counts the edges of every list below the bucket width; lists are ordered by weight. */
-typedef struct lightness {
-    const td_graph *graph;
-    const td_link_list *list;
-    double limit;
-    uint64_t *counts;
-} lightness;
-
-static double weight_of(const lightness *self, uint64_t e)
+static double weight_of(const td_streaming_light *self, uint64_t e)
 {
-    const td_adjacency apart = {.weights = (void *)(uintptr_t)self->list->weights};
+    const td_adjacency apart = {.weights = (void *)(uintptr_t)self->list->own_weights};
     uint32_t bits = self->list->weight_bits;
-    return bits > 0 ? self->list->targets[e] >> (32 - bits) : td_weight_at(self->graph, &apart, e);
+    return bits > 0 ? self->list->own_targets[e] >> (32 - bits) : td_weight_at(self->graph, &apart, e);
 }
 
-static td_status count_light(void *context, uint64_t begin, uint64_t end, int worker)
+void td_streaming_count_light(const td_streaming_light *self, uint32_t first, uint32_t after)
 {
-    (void)worker;
-    lightness *self = context;
-    for (uint64_t v = begin; v < end; v++) {
+    for (uint32_t v = first; v < after; v++) {
         uint64_t low = self->list->offsets[v], high = self->list->offsets[v + 1];
         while (low < high) {
             uint64_t middle = low + (high - low) / 2;
             if (weight_of(self, middle) < self->limit) low = middle + 1;
             else high = middle;
         }
-        self->counts[v + 1] = low - self->list->offsets[v];
+        self->list->own_light[v + 1] = low - self->list->offsets[v];
     }
+}
+
+/* Extraction keeps the sums. Without a prefix there are none on the device. */
+td_status td_streaming_send_light(td_streaming_job *self, td_link_list *list)
+{
+    uint64_t n = self->gpu.graph->vertices;
+    td_host_memory *host = &self->gpu.memory.host;
+    if (self->gpu.memory.measures || list->prefix.offsets != NULL) {
+        TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->light, n + 1, sizeof(uint64_t), "light edges"));
+        td_gpu_ring_note(&self->gpu, (n + 1) * sizeof(uint64_t));
+    }
+    if (!self->gpu.memory.measures && list->light != NULL) {
+        TD_CHECK(td_sum_up(list->own_light, n, self->gpu.options->pool));
+        TD_CHECK(td_gpu_upload(&self->gpu, list->light, list->own_light, (n + 1) * sizeof(uint64_t)));
+        TD_CHECK(td_stream_synchronize(self->layout->stream));
+    }
+    if (self->layout->shape.chunks > 0 && (self->gpu.memory.measures || list->light != NULL)) return TD_OK;
+    td_host_undeclare(host, &list->own_light, n + 1, sizeof(uint64_t));
     return TD_OK;
 }
 
-td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, double limit)
-{
-    td_status status = TD_OK;
-    uint64_t n = self->gpu.graph->vertices;
-    lightness count = {self->gpu.graph, list, limit, NULL};
-    TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->light, n + 1, sizeof(uint64_t), "light edges"));
-    td_gpu_ring_note(&self->gpu, (n + 1) * sizeof(uint64_t));
-    td_host_hold(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
-    if (self->layout->shape.chunks == 0) td_host_let_go(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));
-    if (self->gpu.memory.measures) return TD_OK;
-    TD_TRY(TD_NEW(&count.counts, n + 1, "light edges"));
-    TD_TRY(td_pool_for(self->gpu.options->pool, n, 4096, count_light, &count));
-    TD_TRY(td_sum_up(count.counts, n, self->gpu.options->pool));
-    TD_TRY(td_gpu_upload(&self->gpu, list->light, count.counts, (n + 1) * sizeof(uint64_t)));
-    TD_TRY(td_stream_synchronize(self->layout->stream));
-    if (self->layout->shape.chunks > 0) td_gpu_swap(&list->own_light, &count.counts);
-done:
-    td_free(count.counts);
-    return status;
-}
+typedef struct lowness {
+    const td_link_list *list;
+    uint64_t *counts;
+} lowness;
 
 /* Counts the edges of every sorted list that lead to the vertex itself or a lower number. */
 static td_status count_lower(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
-    const lightness *self = context;
+    const lowness *self = context;
     for (uint64_t v = begin; v < end; v++) {
         uint64_t low = self->list->offsets[v], high = self->list->offsets[v + 1];
         while (low < high) {
@@ -256,7 +249,7 @@ td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list)
 {
     td_status status = TD_OK;
     uint64_t n = self->gpu.graph->vertices;
-    lightness count = {.graph = self->gpu.graph, .list = list};
+    lowness count = {.list = list};
     TD_CHECK(td_gpu_declare(&self->gpu.memory, TD_FOR_LISTS, &list->skip, n + 1, sizeof(uint64_t), "skipped edges"));
     td_gpu_ring_note(&self->gpu, (n + 1) * sizeof(uint64_t));
     td_host_hold(&self->gpu.memory.host, (n + 1) * sizeof(uint64_t));

@@ -60,9 +60,9 @@ static td_status declare_list(td_host_memory *host, td_link_list *list, const td
     if (form->view == TD_LISTS_BOTH)
         TD_CHECK(td_host_declare(host, &list->own_offsets, vertices + 1, sizeof(uint64_t), "undirected lists"));
     if (!form->compressed)
-        TD_CHECK(td_host_declare(host, &list->own_targets, list->edges, sizeof(uint32_t), "prepared lists"));
+        TD_CHECK(td_host_declare_pages(host, &list->own_targets, list->edges * sizeof(uint32_t), "prepared lists"));
     if (list->weight_bytes == 0) return TD_OK;
-    return td_host_declare(host, &list->own_weights, list->edges, list->weight_bytes, "prepared lists");
+    return td_host_declare_pages(host, &list->own_weights, list->edges * list->weight_bytes, "prepared lists");
 }
 
 static void undeclare_list(td_host_memory *host, td_link_list *list, const td_lists_form *form, uint64_t vertices)
@@ -98,18 +98,34 @@ static td_status set_offsets(td_link_list *list, const td_graph *graph, td_lists
     return td_pool_for(pool, graph->vertices + UINT64_C(1), 1 << 16, add_offsets, &self);
 }
 
-static td_status read_list(td_streaming_job *self, td_link_list *list, const td_lists_form *form, td_sidecar *file,
-                           uint64_t words)
+typedef struct piecewise {
+    const td_graph *graph;
+    const td_link_list *list;
+    const td_lists_form *form;
+    const td_sidecar *file;
+} piecewise;
+
+static td_status read_piece(void *context, uint64_t piece, int worker)
+{
+    (void)worker;
+    const piecewise *self = context;
+    return td_lists_read_piece(self->file, self->graph, self->form, piece, self->list->own_targets, self->list->own_weights);
+}
+
+static td_status read_list(td_streaming_job *self, td_link_list *list, const td_streaming_shape *shape,
+                           const td_lists_form *form, td_sidecar *file, uint64_t words)
 {
     const td_graph *graph = self->gpu.graph;
     td_pool *pool = self->gpu.options->pool;
+    piecewise all = {graph, list, form, file};
     TD_CHECK(set_offsets(list, graph, form->view, pool));
-    if (form->compressed)
+    if (!form->compressed) {
+        TD_CHECK(td_streaming_fill(self, list, shape, read_piece, &all));
+    } else {
         TD_CHECK(td_link_read_compressed(list, file, words, graph->vertices, &self->gpu.memory.host, self->layout->device,
                                          pool));
-    else
-        TD_CHECK(td_lists_read_targets(file, graph, form, list->own_targets, pool));
-    if (list->weight_bytes > 0) TD_CHECK(td_lists_read_weights(file, graph, form, list->own_weights, pool));
+        if (list->weight_bytes > 0) TD_CHECK(td_lists_read_weights(file, graph, form, list->own_weights, pool));
+    }
     list->targets = list->own_targets;
     list->weights = list->own_weights;
     return TD_OK;
@@ -135,17 +151,19 @@ td_status td_streaming_read_prepared(td_streaming_job *self, td_link_list *list,
                                : TD_OK;
     }
     TD_TRY(td_lists_open(&file, graph, &form, &words));
-    TD_TRY(read_list(self, list, &form, file, words));
+    TD_TRY(read_list(self, list, shape, &form, file, words));
     self->layout->prepared_read++;
 done:
     td_sidecar_close(file);
     if (status == TD_OK) return TD_OK;
+    td_streaming_unpin(self->layout, list);
     undeclare_list(host, list, &form, graph->vertices);
     if (status == TD_NO_MEMORY || status == TD_CANCELLED) return status;
     td_warn("%s; the lists are made for this run", td_last_message());
     list->weight_bits = 0;
     *done = false;
-    return td_checks_lists(graph, shape->weighted, self->gpu.options->pool);
+    return td_streaming_orders_file(graph, shape) ? TD_OK
+                                                  : td_checks_lists(graph, shape->weighted, self->gpu.options->pool);
 }
 
 /* Making. */

@@ -319,10 +319,21 @@ static td_status plan_resident(td_plan *plan)
     return TD_OK;
 }
 
+/* Lists that are put in order are read from the mapped file. */
+td_maps td_streaming_maps(const td_program *program, const td_graph *graph, const td_run_options *options)
+{
+    td_streaming_shape shape;
+    td_failure before;
+    td_failure_keep(&before);
+    bool known = td_streaming_wanted(program, graph, options, &shape) == TD_OK;
+    td_failure_set(&before);
+    return known && shape.order != TD_LISTS_STORED && !shape.both ? TD_MAPS_ALWAYS : TD_MAPS_NEVER;
+}
+
 static bool spares_lists(const td_plan *plan)
 {
     const streaming_plan *self = plan->shape;
-    return td_streaming_spares_lists(plan->graph, &self->shape);
+    return td_streaming_spares_lists(plan->graph, &self->shape) || td_streaming_orders_file(plan->graph, &self->shape);
 }
 
 static void state_prepared(td_plan *plan, const td_streaming_shape *shape)
@@ -335,7 +346,8 @@ static void state_prepared(td_plan *plan, const td_streaming_shape *shape)
         snprintf(text, sizeof text, "stream: the lists are read as they were prepared (%s)", name);
         td_plan_say(plan, false, text);
     }
-    if (shape->prepared != 0 && td_streaming_spares_lists(plan->graph, shape)) td_plan_spares_lists(plan);
+    bool prepared = shape->prepared != 0 && td_streaming_spares_lists(plan->graph, shape);
+    if (prepared || td_streaming_orders_file(plan->graph, shape)) (void)td_plan_spares_lists(plan);
 }
 
 static td_status plan_stream(td_plan *plan)
@@ -460,6 +472,7 @@ const td_engine td_stream_engine = {
     .layout = td_streaming_layout,
     .make_layout = td_streaming_make_layout,
     .spares_lists = spares_lists,
+    .maps = td_streaming_maps,
     .run = run_stream,
     .in_effect = in_effect,
     .columns = columns,

@@ -238,7 +238,10 @@ td_status td_streaming_estimate(const td_case *of, td_plan_estimate *out); /* es
 td_status td_streaming_plan(const td_program *program, const td_graph *graph, const td_run_options *options,
                          uint64_t device_free, td_streaming_bytes *out, td_streaming_shape *shape);
 
-/* stream.c: measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's
+/* stream.c: whether a file is mapped for runs of the program. */
+td_maps td_streaming_maps(const td_program *program, const td_graph *graph, const td_run_options *options);
+
+/* Measures the arrays of a run with this shape, by the functions that allocate them. An emulated device's
  * memory is host memory; NULL: host memory is not measured. */
 td_status td_streaming_measure(const td_program *program, const td_graph *graph, const td_run_options *options,
                                const td_streaming_shape *shape, td_device *device, td_gpu_memory *out);
@@ -248,8 +251,22 @@ td_status td_streaming_measure(const td_program *program, const td_graph *graph,
 extern const td_gpu_layout_kind td_streaming_layout_kind;
 td_status td_streaming_prepare(td_streaming_job *self, const td_streaming_shape *shape);
 void td_streaming_release(void *layout);
+
+/* lists.c: the lists in host memory, from files beside the graph or made from its own, of which large ones are pinned
+ * meanwhile; pins the others. */
+td_status td_streaming_find_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
+                                      const td_streaming_shape *shape);
 td_status td_streaming_make_host_list(td_streaming_job *self, td_link_list *list, const td_adjacency *from,
                                       const td_streaming_shape *shape);
+void td_streaming_pin(td_streaming_graph *layout, td_link_list *list);
+void td_streaming_unpin(td_streaming_graph *layout, td_link_list *list);
+
+/* Fills the list's own arrays piece by piece (TD_LISTS_PIECE): pins them, and counts their light edges, meanwhile. */
+td_status td_streaming_fill(td_streaming_job *self, td_link_list *list, const td_streaming_shape *shape,
+                            td_pinning_fill piece, void *context);
+
+/* Whether all lists are put in order as they are read from the graph's mapped file. */
+bool td_streaming_orders_file(const td_graph *graph, const td_streaming_shape *shape);
 
 /* prepared.c: the form of the lists (second: of the pull list) that a shape asks for; which of them lie beside the graph,
  * so that their bits are set in the shape; whether a run then reads none of the graph's own lists. */
@@ -278,10 +295,16 @@ td_status td_streaming_fit_prefix(const td_graph *graph, td_streaming_degree deg
                                   uint64_t *edges, td_pool *pool);
 td_streaming_degree td_streaming_degree_of(const td_graph *graph, const td_streaming_shape *shape, bool second);
 
-/* Uploads the resident prefix; counts the edges of every list that are lighter than a limit (lists ordered by weight);
- * counts the edges that lead to lower vertex numbers (sorted lists). */
+/* Uploads the resident prefix; counts the edges of lists that are lighter than a limit (lists ordered by weight), or that
+ * lead to lower vertex numbers (sorted lists). */
 td_status td_streaming_make_prefix(td_streaming_job *self, td_link_list *list, uint64_t bytes, bool second);
-td_status td_streaming_find_light(td_streaming_job *self, td_link_list *list, double limit);
+typedef struct td_streaming_light {
+    const td_graph *graph;
+    td_link_list *list;
+    double limit;
+} td_streaming_light;
+void td_streaming_count_light(const td_streaming_light *self, uint32_t first, uint32_t after); /* into own_light */
+td_status td_streaming_send_light(td_streaming_job *self, td_link_list *list); /* sums, to the device */
 td_status td_streaming_skip_lower(td_streaming_job *self, td_link_list *list);
 
 /* value.c: counts the useful edges of the active vertices (heavy: among the heavy edges); chooses a transfer mode for
@@ -321,8 +344,6 @@ td_status td_streaming_sweep_prefix(td_streaming_job *self, uint32_t sampled);
 
 /* pack.c */
 uint32_t td_streaming_weight_bits(const td_graph *graph);
-td_status td_streaming_pack_weights(td_link_list *list, const td_graph *graph, uint32_t bits, td_host_memory *memory,
-                                    td_pool *pool);
 
 /* decompress.c */
 td_status td_streaming_decompress(td_streaming_job *self, const td_slot *slot);
