@@ -20,6 +20,7 @@
 enum {
     FEW = 32,           /* edges sorted by insertion */
     LONG = 1 << 11,     /* edges from which on a list is sorted by class alone */
+    ALONE = 64,         /* edges from which on one is sorted alone where weights of a byte are packed */
     TOGETHER = 1 << 14, /* edges of a batch */
     BATCH = TOGETHER + LONG,
     PACKED = 16,        /* in place of the bytes of a weight: it is packed into the word of its target */
@@ -29,7 +30,7 @@ enum {
 typedef struct td_sort_batch {
     uint64_t first;           /* edge of the adjacency */
     uint32_t edges, lists;
-    uint32_t next[BATCH];     /* where the next edge of every list goes */
+    uint32_t next[BATCH];     /* from `first` on: where every list begins, then where its next edge goes */
     uint32_t length[BATCH];   /* of every list */
     union {
         uint32_t sorted[BATCH]; /* list and edge, by class */
@@ -96,7 +97,7 @@ static void pack(const ordering *job, uint64_t begin, uint64_t end, uint64_t *wo
 /* A weight that does not fit leaves its word wrong: nothing of such lists is used. */
 static inline uint32_t packed_word(const ordering *job, uint32_t target, uint32_t weight)
 {
-    if (weight >> job->weight_bits != 0) *job->misfit = weight + UINT64_C(1);
+    if (weight > job->weight_most) *job->misfit = weight + UINT64_C(1);
     return target | weight << (32 - job->weight_bits);
 }
 
@@ -174,29 +175,53 @@ static void move_batch_by_weight(const ordering *job, batch *self, const uint32_
         }
 }
 
-/* Packed words, ordered by their weights, need neither the edges' numbers nor their weights again. */
+/* Packed words, ordered by their weights, need neither the edges' numbers nor their weights again. Other lists may lie
+ * between these. */
 static void sort_packed_batch(const ordering *job, batch *self)
 {
     const uint32_t *from = job->from.targets + self->first;
     const uint8_t *weights = (const uint8_t *)job->from.weights + self->first;
-    uint32_t *to = job->targets + self->first, *next = self->next, edges = self->edges, shift = 32 - job->weight_bits;
-    uint32_t places[TD_CLASSES] = {0}, sum = 0, e = 0;
-    for (uint32_t i = 0; i < edges; i++) places[weights[i]]++;
+    uint32_t *to = job->targets + self->first, *next = self->next, shift = 32 - job->weight_bits;
+    uint32_t places[TD_CLASSES] = {0}, sum = 0;
+    for (uint32_t l = 0; l < self->lists; l++)
+        for (uint32_t e = next[l], end = e + self->length[l]; e < end; e++) places[weights[e]]++;
     for (uint32_t c = 0; c < TD_CLASSES; c++) {
         uint32_t here = places[c];
-        if (here > 0 && c >> job->weight_bits != 0) *job->misfit = c + UINT64_C(1);
+        if (here > 0 && c > job->weight_most) *job->misfit = c + UINT64_C(1);
         places[c] = sum;
         sum += here;
     }
     for (uint32_t l = 0; l < self->lists; l++) {
         uint64_t list = (uint64_t)l << 32;
-        next[l] = e;
-        for (uint32_t end = e + self->length[l]; e < end; e++) {
+        for (uint32_t e = next[l], end = e + self->length[l]; e < end; e++) {
             uint32_t weight = weights[e];
             self->words[places[weight]++] = list | from[e] | weight << shift;
         }
     }
-    for (const uint64_t *word = self->words, *end = word + edges; word < end; word++) to[next[*word >> 32]++] = (uint32_t)*word;
+    for (const uint64_t *word = self->words, *end = word + sum; word < end; word++) to[next[*word >> 32]++] = (uint32_t)*word;
+}
+
+static void note_misfit(const ordering *job, const uint8_t *weights, uint32_t edges)
+{
+    for (uint32_t e = 0; e < edges; e++)
+        if (weights[e] > job->weight_most) *job->misfit = weights[e] + UINT64_C(1);
+}
+
+/* A list that is worth counts of its own: half the instructions of a batch. */
+static void sort_packed_list(const ordering *job, uint64_t begin, uint32_t edges)
+{
+    const uint32_t *from = job->from.targets + begin;
+    const uint8_t *weights = (const uint8_t *)job->from.weights + begin;
+    uint32_t *to = job->targets + begin, places[TD_CLASSES] = {0}, sum = 0, shift = 32 - job->weight_bits;
+    for (uint32_t e = 0; e < edges; e++) places[weights[e]]++;
+    for (uint32_t c = 0; c < TD_CLASSES && c <= job->weight_most; c++) {
+        uint32_t here = places[c];
+        places[c] = sum;
+        sum += here;
+    }
+    if (sum < edges) note_misfit(job, weights, edges);
+    else
+        for (uint32_t e = 0; e < edges; e++) to[places[weights[e]]++] = from[e] | (uint32_t)weights[e] << shift;
 }
 
 static void sort_batch_by_class(const ordering *job, batch *self)
@@ -226,10 +251,12 @@ static void sort_batch_by_class(const ordering *job, batch *self)
     }
 }
 
+static bool is_packed(const ordering *job) { return job->cold == NULL && job->weight_bits > 0; }
+
 static void sort_batch(const ordering *job, batch *self)
 {
     if (self->lists == 0) return; /* and no first edge */
-    if (job->cold == NULL && job->weight_bits > 0) sort_packed_batch(job, self);
+    if (is_packed(job)) sort_packed_batch(job, self);
     else sort_batch_by_class(job, self);
     self->lists = self->edges = 0;
 }
@@ -238,7 +265,10 @@ static void sort_batch(const ordering *job, batch *self)
 static void add_to_batch(batch *self, uint64_t begin, uint32_t edges)
 {
     if (self->lists == 0) self->first = begin;
-    if (edges > 0) self->length[self->lists++] = edges;
+    if (edges > 0) {
+        self->next[self->lists] = (uint32_t)(begin - self->first);
+        self->length[self->lists++] = edges;
+    }
     self->edges += edges;
 }
 
@@ -427,10 +457,29 @@ static td_status sort_lists_by_class(const td_sort *job, uint32_t first, uint32_
     return TD_OK;
 }
 
+/* Those of weights of a byte, which are packed. */
+static td_status sort_packed_lists(const td_sort *job, uint32_t first, uint32_t after, int worker)
+{
+    const uint64_t *offsets = job->from.offsets;
+    batch *lists = &job->batches[worker];
+    lists->lists = lists->edges = 0;
+    for (uint32_t v = first; v < after; v++) {
+        uint32_t edges = (uint32_t)(offsets[v + 1] - offsets[v]);
+        if (edges >= ALONE) {
+            sort_packed_list(job, offsets[v], edges);
+            continue;
+        }
+        if (lists->edges + edges > BATCH) sort_batch(job, lists);
+        add_to_batch(lists, offsets[v], edges);
+    }
+    sort_batch(job, lists);
+    return TD_OK;
+}
+
 td_status td_sort_lists(const td_sort *job, uint32_t first, uint32_t after, int worker)
 {
-    return job->by_class ? sort_lists_by_class(job, first, after, worker)
-                         : sort_lists_by_words(job, first, after, worker);
+    if (!job->by_class) return sort_lists_by_words(job, first, after, worker);
+    return is_packed(job) ? sort_packed_lists(job, first, after, worker) : sort_lists_by_class(job, first, after, worker);
 }
 
 td_status td_sort_open(td_sort *job, uint64_t edges, int threads)

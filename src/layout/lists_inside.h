@@ -12,11 +12,12 @@ typedef struct td_sort {
     void *weights;
     size_t weight_bytes;     /* 0: weights are not written */
     uint32_t weight_bits;    /* weight bits at the top of the word of a target; 0: not packed */
+    uint32_t weight_most;    /* if packed: the largest weight, which fits in them */
     uint8_t *cold;           /* class of each vertex, the hottest 0; NULL: by weight */
     bool by_class;
     uint64_t *words, room;   /* two buffers of `room` words per worker */
     struct td_sort_batch *batches; /* one per worker, if lists are sorted by class */
-    _Atomic uint64_t *misfit; /* a weight that is too large to be packed, plus 1; 0: none */
+    _Atomic uint64_t *misfit; /* a weight above weight_most, plus 1; 0: none */
 } td_sort;
 
 extern const uint64_t td_sort_batch_bytes;

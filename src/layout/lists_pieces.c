@@ -12,7 +12,7 @@
 
 enum { BEHIND = 4096 }; /* bytes behind a piece that belong to the last block of an array in the file */
 
-_Static_assert(TD_LISTS_PIECE <= TD_BLOCK && TD_LISTS_PIECE % TD_CHECKS_BLOCK == 0, "a piece is whole blocks of a file");
+_Static_assert((int)TD_LISTS_PIECE <= (int)TD_BLOCK && TD_LISTS_PIECE % TD_CHECKS_BLOCK == 0, "a piece is whole blocks of a file");
 
 struct td_ordering {
     td_sort sort;
@@ -121,6 +121,13 @@ static td_status make_buffers(td_ordering *self, td_pool *pool)
     return td_sort_open(&self->sort, self->edges, (int)threads);
 }
 
+/* No weight is larger than the graph says, nor than the bits can hold. */
+static uint32_t most_packed(const td_lists_ordering *what)
+{
+    double room = (double)((UINT64_C(1) << what->weight_bits) - 1), most = what->graph->weight_max;
+    return (uint32_t)(most < room ? most : room);
+}
+
 td_status td_ordering_open(td_ordering **out, const td_lists_ordering *what, td_pool *pool)
 {
     td_status status = TD_OK;
@@ -136,7 +143,7 @@ td_status td_ordering_open(td_ordering **out, const td_lists_ordering *what, td_
     self->weight_bytes = by_weight || carried ? td_weight_bytes(graph->weights) : 0;
     self->sort = (td_sort){.graph = graph, .targets = what->targets, .weights = what->weights,
                            .weight_bytes = carried && what->weight_bits == 0 ? td_weight_bytes(graph->weights) : 0,
-                           .weight_bits = carried ? what->weight_bits : 0, .misfit = &self->misfit,
+                           .weight_bits = carried ? what->weight_bits : 0, .weight_most = most_packed(what), .misfit = &self->misfit,
                            .by_class = what->order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8};
     TD_TRY(find_file(self, pool));
     self->sort.from = self->from;
