@@ -59,7 +59,7 @@ void td_ordering_close(td_ordering *self);
 
 static inline uint64_t td_lists_pieces(uint64_t edges) { return (edges + TD_LISTS_PIECE - 1) / TD_LISTS_PIECE; }
 
-/* Vertices *first .. *after - 1, whose lists are within the piece; and the one whose list begins before a piece and ends in
+/* Vertices *first .. *after - 1, whose lists are within the piece, none of them in two; and the one whose list begins before a piece and ends in
  * it or behind it, if no earlier piece has been such a one's; UINT32_MAX: there is none. */
 void td_lists_within(const uint64_t *offsets, uint32_t vertices, uint64_t piece, uint32_t *first, uint32_t *after);
 uint32_t td_lists_across(const uint64_t *offsets, uint32_t vertices, uint64_t piece);

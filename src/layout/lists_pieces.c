@@ -46,7 +46,7 @@ void td_lists_within(const uint64_t *offsets, uint32_t vertices, uint64_t piece,
 {
     uint64_t end = (piece + 1) * TD_LISTS_PIECE;
     *first = first_from(offsets, vertices, piece * TD_LISTS_PIECE);
-    *after = first_from(offsets, vertices, end + 1); /* the vertex before it begins at the end or earlier */
+    *after = first_from(offsets, vertices, end); /* the vertex before it begins in the piece */
     if (*after > *first && offsets[*after] > end) --*after;
 }
 

@@ -266,6 +266,26 @@ static uint32_t whole_weight(const td_graph *graph, const td_adjacency *from, ui
     return (uint32_t)td_weight_at(graph, from, e);
 }
 
+TEST(every_list_is_within_one_piece_or_goes_across)
+{
+    td_graph *graph = hub_graph(20000, 300000, TEST_UNWEIGHTED, NULL);
+    const uint64_t *offsets = graph->out.offsets;
+    uint8_t *seen = NULL;
+    CHECK_OK(TD_NEW_ZEROED(&seen, graph->vertices, "vertices"));
+    for (uint64_t piece = 0; piece < td_lists_pieces(graph->edges); piece++) {
+        uint32_t first, after, across = td_lists_across(offsets, graph->vertices, piece);
+        td_lists_within(offsets, graph->vertices, piece, &first, &after);
+        for (uint32_t v = first; v < after; v++) {
+            CHECK(offsets[v] >= piece * TD_LISTS_PIECE && offsets[v + 1] <= (piece + 1) * TD_LISTS_PIECE);
+            seen[v]++;
+        }
+        if (across != UINT32_MAX) seen[across]++;
+    }
+    for (uint32_t v = 0; v < graph->vertices; v++) CHECK(seen[v] == 1 || (seen[v] == 0 && td_degree(&graph->out, v) == 0));
+    td_free(seen);
+    td_graph_destroy(graph);
+}
+
 /* Words of packed weights are those of the ordered targets and weights. */
 static void check_packed(const td_graph *graph, const td_graph *seen, td_list_order order, uint32_t bits, td_pool *pool)
 {
