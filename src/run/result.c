@@ -73,8 +73,8 @@ static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int
 
 td_named_edge td_run_named_edge(const td_run *run, uint64_t i, uint32_t *from)
 {
-    td_forest_edge of = td_run_forest_edge(run, i);
-    *from = td_edge_source_from(run->graph, run->edges[i], *from);
+    td_forest_edge of = td_run_forest_edge(run, i, *from);
+    *from = of.source;
     uint64_t source = td_graph_id(run->graph, *from), target = td_graph_id(run->graph, of.target);
     bool turned = run->graph->symmetric && source > target;
     return (td_named_edge){turned ? target : source, turned ? source : target, of.weight};

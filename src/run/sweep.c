@@ -55,9 +55,6 @@ typedef struct gathering {
     td_sweep_edge_fn edge;
     const void *context;
     uint64_t places[PARTS + 1]; /* where each part's edges begin */
-    double weights[PARTS];
-    bool copies; /* the forest's edges out of the file */
-    char *rooms; /* of every worker, for a window of targets and one of weights */
 } gathering;
 
 static td_status count_edges(void *context, uint64_t begin, uint64_t end, int worker)
@@ -138,40 +135,62 @@ static window window_of(const td_graph *graph, const void *array, uint64_t last,
     return (window){.array = array, .last = last, .room = pending ? room : NULL};
 }
 
-static td_status copy_edges(const td_run *run, uint64_t first, uint64_t last, char *room)
+/* `rooms`: of every worker, for a window of targets and one of weights. */
+static td_status copy_edges(const void *rooms, td_run *run, uint64_t first, uint64_t last, int worker)
 {
     const td_graph *graph = run->graph;
     uint64_t entry = graph->out.weights == NULL ? 0 : td_weight_bytes(graph->weights), edges;
+    char *room = (char *)(uintptr_t)rooms + (uint64_t)worker * 2 * WINDOW;
     if (first == last) return TD_OK;
     edges = run->edges[last - 1] + 1; /* to the last one's end */
     window targets = window_of(graph, graph->out.targets, edges * sizeof(uint32_t), room);
     window weights = window_of(graph, graph->out.weights, edges * entry, room + WINDOW);
-    for (uint64_t i = first; i < last; i++) {
+    for (uint64_t i = first, from = 0; i < last; i++) {
         uint64_t edge = run->edges[i];
         const char *target, *weight = NULL;
+        td_forest_edge *of = &run->forest[i];
         TD_CHECK(read_at(&targets, graph, edge * sizeof(uint32_t), sizeof(uint32_t), &target));
         if (entry > 0) TD_CHECK(read_at(&weights, graph, edge * entry, entry, &weight));
-        memcpy(&run->forest[i].target, target, sizeof(uint32_t));
-        if (run->forest[i].target >= graph->vertices)
-            return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, run->forest[i].target);
+        memcpy(&of->target, target, sizeof(uint32_t));
+        if (of->target >= graph->vertices) return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, of->target);
         td_adjacency one = {.weights = (void *)(uintptr_t)weight};
-        run->forest[i].weight = td_weight_at(graph, &one, 0);
+        of->weight = td_weight_at(graph, &one, 0);
+        from = of->source = td_edge_source_from(graph, edge, (uint32_t)from);
     }
     return TD_OK;
 }
 
+typedef struct ending {
+    td_run *run;
+    td_sweep_fill_fn fill;
+    const void *context;
+    double weights[PARTS];
+} ending;
+
+/* Sums are local: those of several workers would share cache lines. */
 static td_status end_edges(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    gathering *self = context;
-    const td_run *run = self->run;
+    ending *self = context;
+    td_run *run = self->run;
     for (uint64_t part = begin; part < end; part++) {
         uint64_t first = td_share(run->edge_count, (int)part, PARTS), last = td_share(run->edge_count, (int)part + 1, PARTS);
-        if (self->copies) TD_CHECK(copy_edges(run, first, last, self->rooms + (uint64_t)worker * 2 * WINDOW));
+        if (self->fill != NULL) TD_CHECK(self->fill(self->context, run, first, last, worker));
+        double sum = 0;
         for (uint64_t i = first; i < last; i++) {
             if (run->forest == NULL) td_run_fetch_edge(run, i);
-            self->weights[part] += td_run_forest_edge(run, i).weight;
+            sum += run->forest != NULL ? run->forest[i].weight : td_run_edge_weight(run, i);
         }
+        self->weights[part] = sum;
     }
+    return TD_OK;
+}
+
+td_status td_sweep_sum_forest(td_run *run, td_pool *pool, td_sweep_fill_fn fill, const void *context)
+{
+    ending self = {.run = run, .fill = fill, .context = context};
+    TD_CHECK(td_pool_for(pool, PARTS, parts_at_a_time(run->edge_count), end_edges, &self));
+    run->total_weight = 0;
+    for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];
     return TD_OK;
 }
 
@@ -179,14 +198,12 @@ uint64_t td_sweep_copy_bytes(int workers) { return (uint64_t)workers * 2 * WINDO
 
 td_status td_sweep_end_forest(td_run *run, td_pool *pool)
 {
-    gathering self = {.run = run, .copies = td_checks_pending(run->graph, run->graph->out.targets)};
+    char *rooms;
     TD_CHECK(td_sweep_sort_edges(run, pool));
-    if (self.copies) TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
-    if (self.copies) TD_CHECK(TD_NEW(&self.rooms, td_sweep_copy_bytes(td_pool_threads(pool)), "windows of lists"));
-    td_status status = td_pool_for(pool, PARTS, parts_at_a_time(run->edge_count), end_edges, &self);
-    td_free(self.rooms);
-    TD_CHECK(status);
-    run->total_weight = 0;
-    for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];
-    return TD_OK;
+    if (!td_checks_pending(run->graph, run->graph->out.targets)) return td_sweep_sum_forest(run, pool, NULL, NULL);
+    TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
+    TD_CHECK(TD_NEW(&rooms, td_sweep_copy_bytes(td_pool_threads(pool)), "windows of lists"));
+    td_status status = td_sweep_sum_forest(run, pool, copy_edges, rooms);
+    td_free(rooms);
+    return status;
 }

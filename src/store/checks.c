@@ -20,7 +20,7 @@ struct td_checks {
     void *sections[TD_SECTIONS];     /* copies in memory, or parts of the mapping */
     atomic_bool copied[TD_SECTIONS];
     pthread_mutex_t lock;            /* of a section that is being copied */
-    _Atomic uint64_t bytes;
+    _Atomic uint64_t bytes, fetched;
 };
 
 void td_checks_destroy(td_checks *checks)
@@ -34,6 +34,7 @@ void td_checks_destroy(td_checks *checks)
 }
 
 uint64_t td_checks_done(const td_graph *graph) { return graph->checks != NULL ? graph->checks->bytes : 0; }
+uint64_t td_checks_fetched(const td_graph *graph) { return graph->checks != NULL ? graph->checks->fetched : 0; }
 
 static const char *data_of(const td_checks *checks, td_section_kind kind)
 {
@@ -182,7 +183,8 @@ td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, 
 
 td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
 {
-    const td_checks *checks = graph->checks;
+    td_checks *checks = graph->checks;
+    atomic_fetch_add_explicit(&checks->fetched, bytes, memory_order_relaxed);
     return td_mapping_check(graph->mapping, td_packed_read(checks->packed, kind_of(checks, array), at, into, bytes));
 }
 

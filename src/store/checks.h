@@ -53,7 +53,8 @@ td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, 
 /* The same unchecked, of any bytes: they may have changed since they were checked. */
 td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes);
 
-/* Bytes that were checked so far, for tests. */
+/* For tests, bytes so far that were checked, and that td_checks_fetch has read. */
 uint64_t td_checks_done(const td_graph *graph);
+uint64_t td_checks_fetched(const td_graph *graph);
 
 #endif
