@@ -114,11 +114,16 @@ static td_status digest_edges(const td_run *run, td_pool *pool, uint64_t *out)
 
 typedef struct counting {
     const uint32_t *names;
-    uint32_t *sizes; /* of the groups named by vertices first .. first + count - 1 */
+    uint32_t *sizes; /* of the groups named by vertices first .. first + count - 1, without the vertex that names one */
     uint32_t first, count;
-    void (*see)(void *context, uint32_t name, uint32_t size, int worker);
+    td_range_fn see; /* of numbers of these vertices */
     void *context;
 } counting;
+
+static uint32_t size_of(const counting *self, uint64_t i)
+{
+    return self->sizes[i] + (self->names[self->first + i] == self->first + i);
+}
 
 static void count_members(const counting *self, uint32_t name, uint32_t members)
 {
@@ -127,7 +132,8 @@ static void count_members(const counting *self, uint32_t name, uint32_t members)
 }
 
 /* Most vertices are in a few large groups: a worker keeps their counts to itself, because all workers would wait for
- * one another at the counter of the largest. Of two groups in one place the larger stays. */
+ * one another at the counter of the largest. Of two groups in one place the larger stays. The others are mostly alone in
+ * their groups, which they name, and are not counted. */
 static td_status count_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
     enum { PLACES = 16 };
@@ -138,7 +144,8 @@ static td_status count_part(void *context, uint64_t begin, uint64_t end, int wor
         uint64_t first = v;
         uint32_t name = self->names[v], place = name % PLACES;
         for (v++; v < end && self->names[v] == name; v++) {}
-        uint32_t run = (uint32_t)(v - first);
+        uint32_t run = (uint32_t)(v - first) - (first <= name && name < v);
+        if (run == 0) continue;
         if (members[place] > 0 && kept[place] == name) members[place] += run;
         else if (members[place] > run) count_members(self, name, run);
         else {
@@ -160,14 +167,6 @@ static td_status clear_part(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-static td_status see_part(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    const counting *self = context;
-    for (uint64_t i = begin; i < end; i++)
-        if (self->sizes[i] > 0) self->see(self->context, self->first + (uint32_t)i, self->sizes[i], worker);
-    return TD_OK;
-}
-
 /* How many groups are counted at a time: all, or as many as half of the memory left holds. A run that just fits must not
  * fail for its summary. */
 static uint32_t groups_at_a_time(uint32_t vertices)
@@ -179,22 +178,22 @@ static uint32_t groups_at_a_time(uint32_t vertices)
     return left > FEWEST ? (uint32_t)left : vertices < FEWEST ? vertices : FEWEST;
 }
 
-/* Calls `see` for every vertex that names a group, with the group's size, on any worker. */
-static td_status for_groups(const td_run *run, td_pool *pool, counting self)
+/* Calls `see` with self for vertices that may name groups, on any worker; size_of gives the sizes. */
+static td_status for_groups(const td_run *run, td_pool *pool, counting *self)
 {
     td_status status = TD_OK;
     uint32_t vertices = run->graph->vertices, most = groups_at_a_time(vertices);
-    self.names = run->values;
-    TD_CHECK(TD_NEW(&self.sizes, most, "sizes of groups"));
+    self->names = run->values;
+    TD_CHECK(TD_NEW_ZEROED(&self->sizes, most, "sizes of groups"));
     for (uint64_t first = 0; first < vertices; first += most) {
-        self.first = (uint32_t)first;
-        self.count = vertices - self.first < most ? vertices - self.first : most;
-        TD_TRY(td_pool_for(pool, self.count, VERTICES_AT_A_TIME, clear_part, &self));
-        TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, count_part, &self));
-        TD_TRY(td_pool_for(pool, self.count, VERTICES_AT_A_TIME, see_part, &self));
+        self->first = (uint32_t)first;
+        self->count = vertices - self->first < most ? vertices - self->first : most;
+        if (first > 0) TD_TRY(td_pool_for(pool, self->count, VERTICES_AT_A_TIME, clear_part, self));
+        TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, count_part, self));
+        TD_TRY(td_pool_for(pool, self->count, VERTICES_AT_A_TIME, self->see, self));
     }
 done:
-    td_free(self.sizes);
+    td_free(self->sizes);
     return status;
 }
 
@@ -204,12 +203,20 @@ typedef struct groups_seen {
     char apart[48]; /* of other workers' cache lines */
 } groups_seen;
 
-static void see_group(void *context, uint32_t name, uint32_t size, int worker)
+static td_status see_groups(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    groups_seen *mine = (groups_seen *)context + worker;
-    (void)name;
-    mine->groups++;
-    if (size > mine->largest) mine->largest = size;
+    const counting *self = context;
+    groups_seen *mine = (groups_seen *)self->context + worker;
+    uint64_t groups = 0;
+    uint32_t largest = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t size = size_of(self, i);
+        groups += size > 0;
+        if (size > largest) largest = size;
+    }
+    mine->groups += groups;
+    if (largest > mine->largest) mine->largest = largest;
+    return TD_OK;
 }
 
 static td_status summarise_groups(const td_run *run, td_pool *pool, td_run_summary *out)
@@ -217,7 +224,7 @@ static td_status summarise_groups(const td_run *run, td_pool *pool, td_run_summa
     groups_seen *seen;
     int workers = td_pool_threads(pool);
     TD_CHECK(TD_NEW_ZEROED(&seen, (uint64_t)workers, "summary of groups"));
-    td_status status = for_groups(run, pool, (counting){.see = see_group, .context = seen});
+    td_status status = for_groups(run, pool, &(counting){.see = see_groups, .context = seen});
     for (int w = 0; w < workers; w++) {
         out->groups += seen[w].groups;
         if (seen[w].largest > out->largest) out->largest = seen[w].largest;
@@ -309,10 +316,15 @@ typedef struct choosing {
     best *heaps; /* one per worker */
 } choosing;
 
-static void offer_group(void *context, uint32_t name, uint32_t size, int worker)
+static td_status offer_groups(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    const choosing *self = context;
-    offer(&self->heaps[worker], (td_top){.vertex = name, .value = size});
+    const counting *self = context;
+    best *mine = &((const choosing *)self->context)->heaps[worker];
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t size = size_of(self, i);
+        if (size > 0) offer(mine, (td_top){.vertex = self->first + (uint32_t)i, .value = size});
+    }
+    return TD_OK;
 }
 
 static td_status offer_part(void *context, uint64_t begin, uint64_t end, int worker)
@@ -329,7 +341,7 @@ static td_status choose(choosing *self, td_pool *pool)
 {
     const td_run *run = self->run;
     if (run->program->info->vertex_values)
-        return for_groups(run, pool, (counting){.see = offer_group, .context = self});
+        return for_groups(run, pool, &(counting){.see = offer_groups, .context = self});
     return td_pool_for(pool, run->graph->vertices, VERTICES_AT_A_TIME, offer_part, self);
 }
 

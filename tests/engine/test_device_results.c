@@ -3,6 +3,7 @@
  * GPU makes; results are those of the cpu engine, whatever fails is an error. */
 #include "engine/failures.h"
 
+#include "gpu/bytes.h"
 #include "gpu/ring.h"
 #include "planner/plan.h"
 #include "run/checkpoint.h"
@@ -152,6 +153,19 @@ TEST(a_plan_states_the_input_of_kcore_only_where_the_host_makes_it)
     CHECK_EQ(stated("resident", graph, test_folder()), stated("resident", graph, NULL) + input);
     (void)stated("cpu", graph, NULL);
     (void)stated("stream", graph, NULL);
+    td_graph_destroy(graph);
+}
+
+/* On a GPU whose memory is its own, groups are named when the host has nothing but the result. */
+TEST(a_plan_states_the_names_of_groups)
+{
+    td_graph *graph = dense();
+    td_settings none = {0};
+    td_run_options options = {.pool = pool, .settings = &none};
+    td_gpu_bytes need;
+    CHECK_OK(td_gpu_count_bytes(program_of("mst"), graph, &options, &td_gpu_default_choice, &need));
+    uint64_t vertex = 2 * sizeof(uint32_t) + sizeof(uint64_t); /* its label, its name, an edge */
+    CHECK_EQ(need.host, graph->vertices * vertex);
     td_graph_destroy(graph);
 }
 
