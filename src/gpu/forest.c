@@ -11,7 +11,7 @@ _Static_assert(sizeof(td_gpu_listed_edge) == sizeof(td_forest_edge), "one is rep
 
 enum {
     WARP = 32,
-    LEAST_MARKS = 8, /* bytes of a value that are left for marks */
+    LEAST_MARKS = 8, /* bytes of a value that must be left for marks */
 };
 
 bool td_gpu_lists_forest(const td_gpu_job *job)
@@ -54,9 +54,8 @@ static td_status list_edges(td_gpu_job *job, td_gpu_listed_edge *listed)
 }
 
 /* Edges first .. last - 1 of the forest, as the device has listed them, become those of the run. */
-static td_status take_listed(const void *context, td_run *run, uint64_t first, uint64_t last, int worker)
+static void take_listed(td_run *run, uint64_t first, uint64_t last)
 {
-    (void)context, (void)worker;
     const td_graph *graph = run->graph;
     for (uint64_t i = first; i < last; i++) {
         td_gpu_listed_edge listed;
@@ -65,7 +64,6 @@ static td_status take_listed(const void *context, td_run *run, uint64_t first, u
         run->edges[i] = graph->out.offsets[listed.source] + listed.place;
         run->forest[i] = (td_forest_edge){listed.source, listed.target, td_weight_at(graph, &one, 0)};
     }
-    return TD_OK;
 }
 
 td_status td_gpu_list_forest(td_gpu_job *job)
@@ -76,5 +74,5 @@ td_status td_gpu_list_forest(td_gpu_job *job)
     TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
     if (run->edge_count > 0)
         TD_CHECK(td_gpu_download(job, run->forest, listed, run->edge_count * sizeof *run->forest));
-    return td_sweep_sum_forest(run, job->options->pool, take_listed, NULL);
+    return td_sweep_sum_forest(run, job->options->pool, take_listed);
 }

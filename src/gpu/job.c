@@ -8,7 +8,6 @@
 #include "base/sort.h"
 #include "run/sweep.h"
 #include "programs/gpu.h"
-#include "store/checks.h"
 
 #include <string.h>
 
@@ -385,21 +384,16 @@ static td_status copy_edges(td_gpu_job *job)
     return td_sweep_end_forest(run, job->options->pool);
 }
 
-/* A forest takes its edges, those of a mapped file also with ends and weights; */
+/* A forest takes its edges, with ends and weights where the device lists them, and otherwise memory to sort them. */
 static uint64_t forest_bytes(const td_gpu_job *job)
 {
-    bool pending = td_checks_pending(job->graph, job->graph->out.targets);
-    return sizeof(uint64_t) + (pending ? sizeof(td_forest_edge) : 0);
+    return sizeof(uint64_t) + (td_gpu_lists_forest(job) ? sizeof(td_forest_edge) : 0);
 }
 
-/* and memory to sort them, or to read them out of the file, unless the device lists them. */
-static uint64_t besides_forest(const td_gpu_job *job)
+static uint64_t sorting_bytes(const td_gpu_job *job)
 {
-    if (job->traits->edge == NULL || td_gpu_lists_forest(job)) return 0;
-    bool pending = td_checks_pending(job->graph, job->graph->out.targets);
-    uint64_t marks = td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges);
-    uint64_t windows = pending ? td_sweep_copy_bytes(td_pool_threads(job->options->pool)) : 0;
-    return windows > marks ? windows : marks;
+    bool sorts = job->traits->edge != NULL && !td_gpu_lists_forest(job);
+    return sorts ? td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges) : 0;
 }
 
 uint64_t td_gpu_result_bytes(const td_gpu_job *job)
@@ -415,7 +409,7 @@ void td_gpu_note_results(td_gpu_job *job)
 {
     uint64_t bytes = td_gpu_result_bytes(job);
     td_gpu_ring_note(job, bytes);
-    td_host_note(&job->memory.host, bytes + besides_forest(job));
+    td_host_note(&job->memory.host, bytes + sorting_bytes(job));
 }
 
 td_status td_gpu_copy_result(td_gpu_job *job)

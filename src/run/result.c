@@ -33,17 +33,15 @@ static uint64_t wide_bits(uint64_t distance)
     return distance == TD_UNREACHED ? TD_UNREACHED_U64 : distance;
 }
 
-/* The part of a value in the digest: its bits, or the original id that it refers to. */
+/* The part of a value in the digest: its bits. Those of 32 bits, which may refer to an original id, have a loop of their
+ * own (summarise_words). */
 static uint64_t value_bits(const td_run *run, uint32_t vertex)
 {
-    if (run->kind == TD_VALUE_F64) {
-        uint64_t bits;
-        memcpy(&bits, (const double *)run->values + vertex, sizeof bits);
-        return bits;
-    }
+    uint64_t bits;
+    if (run->kind == TD_VALUE_F32) return ((const uint32_t *)run->values)[vertex];
     if (run->kind == TD_VALUE_U64) return wide_bits(((const uint64_t *)run->values)[vertex]);
-    uint32_t word = ((const uint32_t *)run->values)[vertex];
-    return run->program->info->vertex_values ? td_graph_id(run->graph, word) : word;
+    memcpy(&bits, (const double *)run->values + vertex, sizeof bits);
+    return bits;
 }
 
 /* One worker sums a range of vertices, and the caller adds the ranges in order, so that real sums do not depend on the
@@ -53,11 +51,34 @@ typedef struct summing {
     td_run_summary *parts;
 } summing;
 
+/* Values of 32 bits, the most common, in whole numbers: sums of a range are exact as doubles, too. */
+static td_run_summary summarise_words(const td_run *run, uint64_t begin, uint64_t end)
+{
+    const uint32_t *words = run->values;
+    const td_graph *graph = run->graph;
+    bool names = run->program->info->vertex_values;
+    uint64_t digest = 0, reached = 0, sum = 0;
+    uint32_t lowest = UINT32_MAX, highest = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        uint32_t word = words[v], has = word != TD_UNREACHED, value = has ? word : 0;
+        digest += td_random_at(td_graph_id(graph, (uint32_t)v), names ? td_graph_id(graph, word) : word);
+        reached += has;
+        sum += value;
+        lowest = word < lowest ? word : lowest; /* unreached is above all */
+        highest = value > highest ? value : highest;
+    }
+    return (td_run_summary){.digest = digest, .reached = reached, .sum = (double)sum, .lowest = lowest, .highest = highest};
+}
+
 static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     const summing *self = context;
     td_run_summary part = {.lowest = (double)INFINITY, .highest = -(double)INFINITY};
+    if (self->run->kind == TD_VALUE_U32) {
+        self->parts[begin / VERTICES_AT_A_TIME] = summarise_words(self->run, begin, end);
+        return TD_OK;
+    }
     for (uint64_t v = begin; v < end; v++) {
         double value;
         part.digest += td_random_at(td_graph_id(self->run->graph, (uint32_t)v), value_bits(self->run, (uint32_t)v));
@@ -73,7 +94,7 @@ static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int
 
 td_named_edge td_run_named_edge(const td_run *run, uint64_t i, uint32_t *from)
 {
-    td_forest_edge of = td_run_forest_edge(run, i, *from);
+    td_forest_edge of = run->forest != NULL ? run->forest[i] : td_run_forest_edge(run, i, *from);
     *from = of.source;
     uint64_t source = td_graph_id(run->graph, *from), target = td_graph_id(run->graph, of.target);
     bool turned = run->graph->symmetric && source > target;

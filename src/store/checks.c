@@ -20,7 +20,7 @@ struct td_checks {
     void *sections[TD_SECTIONS];     /* copies in memory, or parts of the mapping */
     atomic_bool copied[TD_SECTIONS];
     pthread_mutex_t lock;            /* of a section that is being copied */
-    _Atomic uint64_t bytes, fetched;
+    _Atomic uint64_t bytes;
 };
 
 void td_checks_destroy(td_checks *checks)
@@ -34,7 +34,6 @@ void td_checks_destroy(td_checks *checks)
 }
 
 uint64_t td_checks_done(const td_graph *graph) { return graph->checks != NULL ? graph->checks->bytes : 0; }
-uint64_t td_checks_fetched(const td_graph *graph) { return graph->checks != NULL ? graph->checks->fetched : 0; }
 
 static const char *data_of(const td_checks *checks, td_section_kind kind)
 {
@@ -179,13 +178,6 @@ static td_status read_piece(td_checks *checks, td_section_kind kind, uint64_t at
 td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
 {
     return td_mapping_check(graph->mapping, read_piece(graph->checks, kind_of(graph->checks, array), at, into, bytes));
-}
-
-td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
-{
-    td_checks *checks = graph->checks;
-    atomic_fetch_add_explicit(&checks->fetched, bytes, memory_order_relaxed);
-    return td_mapping_check(graph->mapping, td_packed_read(checks->packed, kind_of(checks, array), at, into, bytes));
 }
 
 td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool)
