@@ -205,9 +205,8 @@ td_status td_result_edge(const td_result *result, uint64_t index, td_edge *out)
     if (index >= result->edge_count)
         return td_fail(TD_INVALID, "there is no edge %" PRIu64 " in the result; it has %" PRIu64, index,
                        result->edge_count);
-    td_forest_edge edge = td_run_forest_edge(result, index);
-    *out = (td_edge){.source = td_edge_source(result->graph, result->edges[index]), .target = edge.target,
-                     .weight = edge.weight};
+    td_forest_edge edge = td_run_forest_edge(result, index, 0);
+    *out = (td_edge){.source = edge.source, .target = edge.target, .weight = edge.weight};
     if (result->graph->weights == TD_WEIGHT_NONE) out->weight = 1;
     return TD_OK;
 }

@@ -154,8 +154,10 @@ static td_status plan_with(td_plan *plan, const td_engine *engine)
     TD_CHECK(check_disk(plan));
     TD_CHECK(engine->plan(plan));
     TD_CHECK(check_strict(plan));
-    plan->program_bytes += td_run_input_bytes(plan->program, plan->graph, &plan->options) +
-                           td_checkpoint_bytes(plan->program, plan->graph, &plan->options);
+    plan->options.counts_neighbours = plan->engine->counts_neighbours != NULL && plan->engine->counts_neighbours(plan);
+    if (!plan->options.counts_neighbours)
+        plan->program_bytes += td_run_input_bytes(plan->program, plan->graph, &plan->options);
+    plan->program_bytes += td_checkpoint_bytes(plan->program, plan->graph, &plan->options);
     state_ranks(plan);
     make_room(plan);
     plan->fits = plan->program_bytes <= plan->free_bytes;

@@ -72,6 +72,7 @@ typedef struct td_engine {
      * the lists where they are. NULL: nothing. */
     td_status (*make_layout)(const td_program *program, const td_graph *graph, const td_run_options *options,
                              td_prepared_file *out);
+    bool (*counts_neighbours)(const td_plan *plan); /* the run makes kcore's input itself; NULL: it does not */
     bool (*spares_lists)(const td_plan *plan); /* the plan reads none of the graph's lists in memory; NULL: it does */
     /* Of the graph, the counts are read. NULL: never. */
     td_maps (*maps)(const td_program *program, const td_graph *graph, const td_run_options *options);

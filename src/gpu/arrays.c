@@ -59,9 +59,19 @@ td_status td_gpu_declare_arrays(td_gpu_job *job)
     return td_gpu_new(job, &arrays->sums, n, job->traits->accum_bytes, "sums");
 }
 
+/* Of joined lists the in-list comes first: each is sorted for itself. */
+static td_status count_neighbours(td_gpu_job *job)
+{
+    td_neighbours_args args = {.list = job->push_list, .second = job->both ? job->state.out_offsets : NULL,
+                               .counts = (double *)(uintptr_t)job->state.context.input[0],
+                               .vertices = job->graph->vertices};
+    return td_gpu_launch(job, job->stream, &job->kernels->count_neighbours, job->graph->vertices, &args);
+}
+
 td_status td_gpu_fill_arrays(td_gpu_job *job)
 {
     TD_CHECK(td_gpu_send_inputs(job));
+    if (job->run->counts_neighbours) TD_CHECK(count_neighbours(job));
     TD_CHECK(td_gpu_clear_map(job, job->state.next_active));
     TD_CHECK(td_gpu_clear_map(job, job->arrays.far_map));
     return job->arrays.sums != NULL ? td_gpu_clear_sums(job, job->arrays.sums) : TD_OK;

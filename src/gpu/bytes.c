@@ -3,10 +3,25 @@
 
 #include "base/size.h"
 #include "base/names.h"
+#include "gpu/ring.h"
 #include "gpu/rounds.h"
+#include "run/groups.h"
 
 /* Kernels count vertices in 32 bits, up to a launch's threads past the last one. */
 #define MOST_VERTICES (UINT32_MAX - (UINT32_C(1) << 22))
+
+/* Groups are named beside the run's result and the graph's lists: the program's arrays and the ring are gone. */
+static void note_names(td_gpu_job *job)
+{
+    const td_gpu_memory *memory = &job->memory;
+    uint64_t names = td_run_names_bytes(job->run), lists = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS];
+    td_host_memory *host = &job->memory.host, then = {.bytes = host->bytes};
+    if (names == 0) return;
+    if (job->ring_noted) td_host_let_go(&then, td_gpu_ring_bytes(UINT64_MAX));
+    if (memory->device != NULL) then.besides = td_device_host_bytes(memory->device, lists, memory->cooperative);
+    td_host_note(&then, td_gpu_result_bytes(job) + names);
+    if (then.peak > host->peak) host->peak = then.peak;
+}
 
 td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, const td_run_options *options,
                              const td_gpu_choice *choice, td_gpu_bytes *out)
@@ -28,6 +43,7 @@ td_status td_gpu_count_bytes(const td_program *program, const td_graph *graph, c
     job.memory.cooperative = job.traits->fused; /* rounds inside one launch */
     TD_CHECK(td_gpu_declare_arrays(&job));
     td_gpu_note_results(&job);
+    note_names(&job);
     const td_gpu_memory *memory = &job.memory;
     *out = (td_gpu_bytes){.graph = memory->bytes[TD_FOR_EDGES] + memory->bytes[TD_FOR_LISTS],
                           .edges = memory->bytes[TD_FOR_EDGES], .program = memory->bytes[TD_FOR_PROGRAM],

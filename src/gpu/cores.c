@@ -116,25 +116,21 @@ td_status td_gpu_run_cores(td_gpu_job *job)
 /* Auto. Where nearly all vertices have few neighbours (grids, roads) a level has thousands of tiny rounds, which few
  * blocks finish sooner than a launch whose rounds wait for the whole grid (docs/lab/kernels.md). Bounds that fall were
  * slower than peeling on every graph that was measured. */
-enum { FEW_LEVELS = 8, MOST_LEVELS = 1 << 12, SAMPLES = 1 << 20 };
+enum { FEW_LEVELS = 8, SAMPLES = 1 << 20 };
 
 static uint64_t neighbours_of(const td_graph *graph, uint32_t v, bool both)
 {
     return td_degree(&graph->in, v) + (both ? td_degree(&graph->out, v) : 0);
 }
 
-/* Bounds the number of levels: the largest h, up to MOST_LEVELS, such that h vertices have h neighbours; of large graphs
- * by a sample. */
-static uint32_t bound_levels(const td_graph *graph, bool both)
+/* Whether there may be a core of `levels`: so many vertices with so many neighbours; of large graphs by a sample. Reads on
+ * only until it has found them. */
+static bool may_have_levels(const td_graph *graph, bool both, uint64_t levels)
 {
-    uint64_t counts[MOST_LEVELS + 1] = {0};
-    uint32_t h = MOST_LEVELS, step = graph->vertices / SAMPLES + 1;
-    for (uint64_t v = 0; v < graph->vertices; v += step) {
-        uint64_t degree = neighbours_of(graph, (uint32_t)v, both);
-        counts[degree < MOST_LEVELS ? degree : MOST_LEVELS] += step;
-    }
-    for (uint64_t have = counts[h]; h > 0 && have < h; have += counts[h]) h--;
-    return h;
+    uint64_t found = 0, step = graph->vertices / SAMPLES + 1;
+    for (uint64_t v = 0; v < graph->vertices && found < levels; v += step)
+        if (neighbours_of(graph, (uint32_t)v, both) >= levels) found += step;
+    return found >= levels;
 }
 
 td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *options, td_cores set)
@@ -142,5 +138,5 @@ td_cores td_gpu_choose_cores(const td_graph *graph, const td_run_options *option
     if (set != TD_CORES_AUTO) return set;
     if (options->has_iterations) return TD_CORES_ROUNDS;
     bool known = graph->in.offsets != NULL;
-    return known && bound_levels(graph, !graph->symmetric) < FEW_LEVELS ? TD_CORES_ROUNDS : TD_CORES_PEEL;
+    return known && !may_have_levels(graph, !graph->symmetric, FEW_LEVELS) ? TD_CORES_ROUNDS : TD_CORES_PEEL;
 }

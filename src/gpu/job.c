@@ -1,4 +1,4 @@
-#include "gpu/launch.h"
+#include "gpu/forest.h"
 #include "gpu/ring.h"
 #include "gpu/transfer.h"
 
@@ -8,7 +8,6 @@
 #include "base/sort.h"
 #include "run/sweep.h"
 #include "programs/gpu.h"
-#include "store/checks.h"
 
 #include <string.h>
 
@@ -208,7 +207,7 @@ td_status td_gpu_declare_values(td_gpu_job *job)
     TD_CHECK(td_gpu_new(job, &job->state.control, 1, sizeof(td_gpu_control), "counters"));
     TD_CHECK(declare_messages(job));
     for (int i = 0; i < TD_INPUTS; i++)
-        if (job->run->inputs[i] != NULL)
+        if (job->run->inputs[i] != NULL || (i == 0 && job->run->counts_neighbours))
             TD_CHECK(td_gpu_new(job, &job->state.context.input[i], job->graph->vertices, sizeof(double), "inputs"));
     return TD_OK;
 }
@@ -380,24 +379,37 @@ static td_status copy_edges(td_gpu_job *job)
     if (job->arrays.edges == NULL) return TD_OK;
     run->edge_count = job->control->edge_count;
     TD_CHECK(TD_NEW(&run->edges, run->edge_count + 1, "edges of the forest"));
+    if (td_gpu_lists_forest(job)) return td_gpu_list_forest(job);
     TD_CHECK(td_gpu_download(job, run->edges, job->arrays.edges, run->edge_count * sizeof *run->edges));
     return td_sweep_end_forest(run, job->options->pool);
 }
 
-void td_gpu_note_results(td_gpu_job *job)
+/* A forest takes its edges, with ends and weights where the device lists them, and otherwise memory to sort them. */
+static uint64_t forest_bytes(const td_gpu_job *job)
+{
+    return sizeof(uint64_t) + (td_gpu_lists_forest(job) ? sizeof(td_forest_edge) : 0);
+}
+
+static uint64_t sorting_bytes(const td_gpu_job *job)
+{
+    bool sorts = job->traits->edge != NULL && !td_gpu_lists_forest(job);
+    return sorts ? td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges) : 0;
+}
+
+uint64_t td_gpu_result_bytes(const td_gpu_job *job)
 {
     bool labels = !td_gpu_is_gas(job) && job->traits->value_bytes != sizeof(uint32_t);
     uint64_t vertex = labels ? sizeof(uint32_t) : job->traits->value_bytes;
-    if (job->traits->edge != NULL) vertex += sizeof(uint64_t);
-    if (job->traits->edge != NULL && td_checks_pending(job->graph, job->graph->out.targets))
-        vertex += sizeof(td_forest_edge); /* its edges, out of the mapped file */
+    if (job->traits->edge != NULL) vertex += forest_bytes(job);
     if (job->options->parents) vertex += sizeof(uint32_t);
-    uint64_t marks = job->traits->edge != NULL ? td_sort_bitmap_bytes(job->graph->vertices, job->graph->edges) : 0;
-    uint64_t windows = td_sweep_copy_bytes(td_pool_threads(job->options->pool));
-    if (job->traits->edge != NULL && td_checks_pending(job->graph, job->graph->out.targets) && windows > marks)
-        marks = windows;
-    td_gpu_ring_note(job, job->graph->vertices * vertex);
-    td_host_note(&job->memory.host, job->graph->vertices * vertex + marks);
+    return job->graph->vertices * vertex;
+}
+
+void td_gpu_note_results(td_gpu_job *job)
+{
+    uint64_t bytes = td_gpu_result_bytes(job);
+    td_gpu_ring_note(job, bytes);
+    td_host_note(&job->memory.host, bytes + sorting_bytes(job));
 }
 
 td_status td_gpu_copy_result(td_gpu_job *job)

@@ -165,8 +165,9 @@ void td_gpu_stop_counting(td_gpu_job *job);
 void td_gpu_start_row(td_gpu_job *job);
 td_device_use *td_gpu_fill_row(td_gpu_job *job);
 
-/* Measures the host's copy of the result, which exists while the device's arrays still do. */
+/* Measures the host's copy of the result, which exists while the device's arrays still do; its bytes alone. */
 void td_gpu_note_results(td_gpu_job *job);
+uint64_t td_gpu_result_bytes(const td_gpu_job *job);
 
 /* Copies the result into the run's arrays. */
 td_status td_gpu_copy_result(td_gpu_job *job);

@@ -51,13 +51,19 @@ static td_status give_names(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
+uint64_t td_run_names_bytes(const td_run *run)
+{
+    const td_program_info *info = run->program->info;
+    bool names = run->inputs[0] != NULL || info->any_member || td_graph_reordered(run->graph);
+    return info->vertex_values && names ? run->graph->vertices * sizeof(uint32_t) : 0;
+}
+
 td_status td_run_name_groups(td_run *run, td_pool *pool)
 {
     td_status status = TD_OK;
     uint64_t vertices = run->graph->vertices;
     bool ranks = run->inputs[0] != NULL; /* program labels: values are ranks */
-    bool any_member = run->program->info->any_member;
-    if (!run->program->info->vertex_values || (!ranks && !any_member && !td_graph_reordered(run->graph))) return TD_OK;
+    if (td_run_names_bytes(run) == 0) return TD_OK;
     naming self = {.run = run, .values = run->values};
     TD_CHECK(TD_NEW(&self.names, vertices, "names of groups"));
     if (!ranks) TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, take_labels, &self));

@@ -401,7 +401,8 @@ td_status td_run_prepare_inputs(td_run *run, const td_run_options *options, cons
     if (strcmp(name, "heat") == 0) return prepare_heat(run, options, texts[1]);
     if (strcmp(name, "circuit") == 0) return prepare_circuit(run, options, texts[0], texts[1]);
     if (strcmp(name, "labels") == 0) return prepare_labels(run);
-    if (strcmp(name, "kcore") == 0)
+    run->counts_neighbours = strcmp(name, "kcore") == 0 && options->counts_neighbours;
+    if (strcmp(name, "kcore") == 0 && !run->counts_neighbours)
         return fill_sums(run, 0, options->pool, run->context.parameter[0] != 1, NEIGHBOURS);
     return TD_OK;
 }

@@ -33,17 +33,15 @@ static uint64_t wide_bits(uint64_t distance)
     return distance == TD_UNREACHED ? TD_UNREACHED_U64 : distance;
 }
 
-/* The part of a value in the digest: its bits, or the original id that it refers to. */
+/* The part of a value in the digest: its bits. Those of 32 bits, which may refer to an original id, have a loop of their
+ * own (summarise_words). */
 static uint64_t value_bits(const td_run *run, uint32_t vertex)
 {
-    if (run->kind == TD_VALUE_F64) {
-        uint64_t bits;
-        memcpy(&bits, (const double *)run->values + vertex, sizeof bits);
-        return bits;
-    }
+    uint64_t bits;
+    if (run->kind == TD_VALUE_F32) return ((const uint32_t *)run->values)[vertex];
     if (run->kind == TD_VALUE_U64) return wide_bits(((const uint64_t *)run->values)[vertex]);
-    uint32_t word = ((const uint32_t *)run->values)[vertex];
-    return run->program->info->vertex_values ? td_graph_id(run->graph, word) : word;
+    memcpy(&bits, (const double *)run->values + vertex, sizeof bits);
+    return bits;
 }
 
 /* One worker sums a range of vertices, and the caller adds the ranges in order, so that real sums do not depend on the
@@ -53,11 +51,34 @@ typedef struct summing {
     td_run_summary *parts;
 } summing;
 
+/* Values of 32 bits, the most common, in whole numbers: sums of a range are exact as doubles, too. */
+static td_run_summary summarise_words(const td_run *run, uint64_t begin, uint64_t end)
+{
+    const uint32_t *words = run->values;
+    const td_graph *graph = run->graph;
+    bool names = run->program->info->vertex_values;
+    uint64_t digest = 0, reached = 0, sum = 0;
+    uint32_t lowest = UINT32_MAX, highest = 0;
+    for (uint64_t v = begin; v < end; v++) {
+        uint32_t word = words[v], has = word != TD_UNREACHED, value = has ? word : 0;
+        digest += td_random_at(td_graph_id(graph, (uint32_t)v), names ? td_graph_id(graph, word) : word);
+        reached += has;
+        sum += value;
+        lowest = word < lowest ? word : lowest; /* unreached is above all */
+        highest = value > highest ? value : highest;
+    }
+    return (td_run_summary){.digest = digest, .reached = reached, .sum = (double)sum, .lowest = lowest, .highest = highest};
+}
+
 static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
     (void)worker;
     const summing *self = context;
     td_run_summary part = {.lowest = (double)INFINITY, .highest = -(double)INFINITY};
+    if (self->run->kind == TD_VALUE_U32) {
+        self->parts[begin / VERTICES_AT_A_TIME] = summarise_words(self->run, begin, end);
+        return TD_OK;
+    }
     for (uint64_t v = begin; v < end; v++) {
         double value;
         part.digest += td_random_at(td_graph_id(self->run->graph, (uint32_t)v), value_bits(self->run, (uint32_t)v));
@@ -73,8 +94,8 @@ static td_status summarise_part(void *context, uint64_t begin, uint64_t end, int
 
 td_named_edge td_run_named_edge(const td_run *run, uint64_t i, uint32_t *from)
 {
-    td_forest_edge of = td_run_forest_edge(run, i);
-    *from = td_edge_source_from(run->graph, run->edges[i], *from);
+    td_forest_edge of = run->forest != NULL ? run->forest[i] : td_run_forest_edge(run, i, *from);
+    *from = of.source;
     uint64_t source = td_graph_id(run->graph, *from), target = td_graph_id(run->graph, of.target);
     bool turned = run->graph->symmetric && source > target;
     return (td_named_edge){turned ? target : source, turned ? source : target, of.weight};
@@ -114,11 +135,16 @@ static td_status digest_edges(const td_run *run, td_pool *pool, uint64_t *out)
 
 typedef struct counting {
     const uint32_t *names;
-    uint32_t *sizes; /* of the groups named by vertices first .. first + count - 1 */
+    uint32_t *sizes; /* of the groups named by vertices first .. first + count - 1, without the vertex that names one */
     uint32_t first, count;
-    void (*see)(void *context, uint32_t name, uint32_t size, int worker);
+    td_range_fn see; /* of numbers of these vertices */
     void *context;
 } counting;
+
+static uint32_t size_of(const counting *self, uint64_t i)
+{
+    return self->sizes[i] + (self->names[self->first + i] == self->first + i);
+}
 
 static void count_members(const counting *self, uint32_t name, uint32_t members)
 {
@@ -127,7 +153,8 @@ static void count_members(const counting *self, uint32_t name, uint32_t members)
 }
 
 /* Most vertices are in a few large groups: a worker keeps their counts to itself, because all workers would wait for
- * one another at the counter of the largest. Of two groups in one place the larger stays. */
+ * one another at the counter of the largest. Of two groups in one place the larger stays. The others are mostly alone in
+ * their groups, which they name, and are not counted. */
 static td_status count_part(void *context, uint64_t begin, uint64_t end, int worker)
 {
     enum { PLACES = 16 };
@@ -138,7 +165,8 @@ static td_status count_part(void *context, uint64_t begin, uint64_t end, int wor
         uint64_t first = v;
         uint32_t name = self->names[v], place = name % PLACES;
         for (v++; v < end && self->names[v] == name; v++) {}
-        uint32_t run = (uint32_t)(v - first);
+        uint32_t run = (uint32_t)(v - first) - (first <= name && name < v);
+        if (run == 0) continue;
         if (members[place] > 0 && kept[place] == name) members[place] += run;
         else if (members[place] > run) count_members(self, name, run);
         else {
@@ -160,14 +188,6 @@ static td_status clear_part(void *context, uint64_t begin, uint64_t end, int wor
     return TD_OK;
 }
 
-static td_status see_part(void *context, uint64_t begin, uint64_t end, int worker)
-{
-    const counting *self = context;
-    for (uint64_t i = begin; i < end; i++)
-        if (self->sizes[i] > 0) self->see(self->context, self->first + (uint32_t)i, self->sizes[i], worker);
-    return TD_OK;
-}
-
 /* How many groups are counted at a time: all, or as many as half of the memory left holds. A run that just fits must not
  * fail for its summary. */
 static uint32_t groups_at_a_time(uint32_t vertices)
@@ -179,22 +199,22 @@ static uint32_t groups_at_a_time(uint32_t vertices)
     return left > FEWEST ? (uint32_t)left : vertices < FEWEST ? vertices : FEWEST;
 }
 
-/* Calls `see` for every vertex that names a group, with the group's size, on any worker. */
-static td_status for_groups(const td_run *run, td_pool *pool, counting self)
+/* Calls `see` with self for vertices that may name groups, on any worker; size_of gives the sizes. */
+static td_status for_groups(const td_run *run, td_pool *pool, counting *self)
 {
     td_status status = TD_OK;
     uint32_t vertices = run->graph->vertices, most = groups_at_a_time(vertices);
-    self.names = run->values;
-    TD_CHECK(TD_NEW(&self.sizes, most, "sizes of groups"));
+    self->names = run->values;
+    TD_CHECK(TD_NEW_ZEROED(&self->sizes, most, "sizes of groups"));
     for (uint64_t first = 0; first < vertices; first += most) {
-        self.first = (uint32_t)first;
-        self.count = vertices - self.first < most ? vertices - self.first : most;
-        TD_TRY(td_pool_for(pool, self.count, VERTICES_AT_A_TIME, clear_part, &self));
-        TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, count_part, &self));
-        TD_TRY(td_pool_for(pool, self.count, VERTICES_AT_A_TIME, see_part, &self));
+        self->first = (uint32_t)first;
+        self->count = vertices - self->first < most ? vertices - self->first : most;
+        if (first > 0) TD_TRY(td_pool_for(pool, self->count, VERTICES_AT_A_TIME, clear_part, self));
+        TD_TRY(td_pool_for(pool, vertices, VERTICES_AT_A_TIME, count_part, self));
+        TD_TRY(td_pool_for(pool, self->count, VERTICES_AT_A_TIME, self->see, self));
     }
 done:
-    td_free(self.sizes);
+    td_free(self->sizes);
     return status;
 }
 
@@ -204,12 +224,20 @@ typedef struct groups_seen {
     char apart[48]; /* of other workers' cache lines */
 } groups_seen;
 
-static void see_group(void *context, uint32_t name, uint32_t size, int worker)
+static td_status see_groups(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    groups_seen *mine = (groups_seen *)context + worker;
-    (void)name;
-    mine->groups++;
-    if (size > mine->largest) mine->largest = size;
+    const counting *self = context;
+    groups_seen *mine = (groups_seen *)self->context + worker;
+    uint64_t groups = 0;
+    uint32_t largest = 0;
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t size = size_of(self, i);
+        groups += size > 0;
+        if (size > largest) largest = size;
+    }
+    mine->groups += groups;
+    if (largest > mine->largest) mine->largest = largest;
+    return TD_OK;
 }
 
 static td_status summarise_groups(const td_run *run, td_pool *pool, td_run_summary *out)
@@ -217,7 +245,7 @@ static td_status summarise_groups(const td_run *run, td_pool *pool, td_run_summa
     groups_seen *seen;
     int workers = td_pool_threads(pool);
     TD_CHECK(TD_NEW_ZEROED(&seen, (uint64_t)workers, "summary of groups"));
-    td_status status = for_groups(run, pool, (counting){.see = see_group, .context = seen});
+    td_status status = for_groups(run, pool, &(counting){.see = see_groups, .context = seen});
     for (int w = 0; w < workers; w++) {
         out->groups += seen[w].groups;
         if (seen[w].largest > out->largest) out->largest = seen[w].largest;
@@ -309,10 +337,15 @@ typedef struct choosing {
     best *heaps; /* one per worker */
 } choosing;
 
-static void offer_group(void *context, uint32_t name, uint32_t size, int worker)
+static td_status offer_groups(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    const choosing *self = context;
-    offer(&self->heaps[worker], (td_top){.vertex = name, .value = size});
+    const counting *self = context;
+    best *mine = &((const choosing *)self->context)->heaps[worker];
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t size = size_of(self, i);
+        if (size > 0) offer(mine, (td_top){.vertex = self->first + (uint32_t)i, .value = size});
+    }
+    return TD_OK;
 }
 
 static td_status offer_part(void *context, uint64_t begin, uint64_t end, int worker)
@@ -329,7 +362,7 @@ static td_status choose(choosing *self, td_pool *pool)
 {
     const td_run *run = self->run;
     if (run->program->info->vertex_values)
-        return for_groups(run, pool, (counting){.see = offer_group, .context = self});
+        return for_groups(run, pool, &(counting){.see = offer_groups, .context = self});
     return td_pool_for(pool, run->graph->vertices, VERTICES_AT_A_TIME, offer_part, self);
 }
 

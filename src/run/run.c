@@ -371,11 +371,17 @@ void td_run_fetch_edge(const td_run *run, uint64_t i)
     if (out->weights != NULL) td_fetch((const char *)out->weights + edge * td_weight_bytes(run->graph->weights));
 }
 
-td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i)
+td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i, uint32_t from)
 {
     const td_graph *graph = run->graph;
     if (run->forest != NULL) return run->forest[i];
-    return (td_forest_edge){graph->out.targets[run->edges[i]], td_weight_at(graph, &graph->out, run->edges[i])};
+    return (td_forest_edge){td_edge_source_from(graph, run->edges[i], from), graph->out.targets[run->edges[i]],
+                            td_run_edge_weight(run, i)};
+}
+
+double td_run_edge_weight(const td_run *run, uint64_t i)
+{
+    return run->forest != NULL ? run->forest[i].weight : td_weight_at(run->graph, &run->graph->out, run->edges[i]);
 }
 
 void td_run_end_processing(td_run *run, uint64_t began)

@@ -164,6 +164,7 @@ typedef struct td_run_options {
     td_iteration_fn each; /* called after every iteration, or NULL */
     void *each_context;   /* context of both callbacks */
     uint64_t runs;        /* runs of the plan that are expected; 0: one */
+    bool counts_neighbours; /* the engine makes kcore's input itself, where its lists are */
 } td_run_options;
 
 /* Statistics of a run's checkpoints. */
@@ -204,7 +205,7 @@ typedef struct td_run_disk {
 
 /* An edge of a forest whose list is no longer in memory. */
 typedef struct td_forest_edge {
-    uint32_t target;
+    uint32_t source, target;
     double weight;
 } td_forest_edge;
 
@@ -231,6 +232,7 @@ typedef struct td_run {
     double total_weight;
     td_context context; /* parameters of the run; the run owns the inputs */
     double *inputs[TD_INPUTS];
+    bool counts_neighbours; /* kcore: input 0 is made by the engine and is not here */
     bool async;
     bool lent;          /* it belongs to a batch (api/batch.c), and td_result_destroy leaves it */
     bool converged;
@@ -318,9 +320,11 @@ bool td_run_may_exceed(const td_program_info *info, const td_graph *graph);
 td_status td_run_check_overflow(td_run *run, td_pool *pool);
 void td_run_destroy(td_run *run);
 
-/* The ith edge of a forest, and a prefetch for a loop over its edges: each is in a list of its own. */
+/* The ith edge of a forest, its weight alone, and a prefetch for a loop over its edges: each is in a list of its own. `from`
+ * is a vertex not behind the edge's source: 0 if none is known. */
 void td_run_fetch_edge(const td_run *run, uint64_t i);
-td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i);
+td_forest_edge td_run_forest_edge(const td_run *run, uint64_t i, uint32_t from);
+double td_run_edge_weight(const td_run *run, uint64_t i);
 
 /* For engines. */
 void td_run_end_processing(td_run *run, uint64_t began); /* sets `seconds`; began: by td_clock_ns */

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "base/sort.h"
-#include "store/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +54,6 @@ typedef struct gathering {
     td_sweep_edge_fn edge;
     const void *context;
     uint64_t places[PARTS + 1]; /* where each part's edges begin */
-    double weights[PARTS];
-    bool copies; /* the forest's edges out of the file */
-    char *rooms; /* of every worker, for a window of targets and one of weights */
 } gathering;
 
 static td_status count_edges(void *context, uint64_t begin, uint64_t end, int worker)
@@ -105,88 +101,42 @@ td_status td_sweep_sort_edges(td_run *run, td_pool *pool)
     return td_sort_distinct(run->edges, run->edge_count, run->graph->edges, pool);
 }
 
-/* Edges of the forest are copied out of a file whose lists a GPU has read, in windows that are read as they come: a forest has
- * edges in nearly every page of a list, and a page of a mapping takes the kernel longer than its bytes. The file may have
- * changed meanwhile, so that a target is looked at. */
+typedef struct ending {
+    td_run *run;
+    td_sweep_fill_fn fill;
+    double weights[PARTS];
+} ending;
 
-enum { WINDOW = 1 << 16 };
-
-typedef struct window {
-    const char *array;
-    uint64_t begin, end, last; /* bytes of the array: of the window, none at first; where the part's edges end */
-    char *room;                /* NULL: the array is in memory */
-} window;
-
-/* Where bytes at .. at + bytes - 1 of the array are. Later calls are for later bytes. */
-static td_status read_at(window *self, const td_graph *graph, uint64_t at, uint64_t bytes, const char **out)
-{
-    *out = self->array + at;
-    if (self->room == NULL) return TD_OK;
-    if (at + bytes > self->end) {
-        uint64_t left = self->last - at;
-        self->begin = at;
-        self->end = at + (left < WINDOW ? left : WINDOW);
-        TD_CHECK(td_checks_fetch(graph, self->array, at, self->room, self->end - at));
-    }
-    *out = self->room + (at - self->begin);
-    return TD_OK;
-}
-
-static window window_of(const td_graph *graph, const void *array, uint64_t last, char *room)
-{
-    bool pending = array != NULL && td_checks_pending(graph, array);
-    return (window){.array = array, .last = last, .room = pending ? room : NULL};
-}
-
-static td_status copy_edges(const td_run *run, uint64_t first, uint64_t last, char *room)
-{
-    const td_graph *graph = run->graph;
-    uint64_t entry = graph->out.weights == NULL ? 0 : td_weight_bytes(graph->weights), edges;
-    if (first == last) return TD_OK;
-    edges = run->edges[last - 1] + 1; /* to the last one's end */
-    window targets = window_of(graph, graph->out.targets, edges * sizeof(uint32_t), room);
-    window weights = window_of(graph, graph->out.weights, edges * entry, room + WINDOW);
-    for (uint64_t i = first; i < last; i++) {
-        uint64_t edge = run->edges[i];
-        const char *target, *weight = NULL;
-        TD_CHECK(read_at(&targets, graph, edge * sizeof(uint32_t), sizeof(uint32_t), &target));
-        if (entry > 0) TD_CHECK(read_at(&weights, graph, edge * entry, entry, &weight));
-        memcpy(&run->forest[i].target, target, sizeof(uint32_t));
-        if (run->forest[i].target >= graph->vertices)
-            return td_checks_wild(graph, TD_SECTION_OUT_TARGETS, edge, run->forest[i].target);
-        td_adjacency one = {.weights = (void *)(uintptr_t)weight};
-        run->forest[i].weight = td_weight_at(graph, &one, 0);
-    }
-    return TD_OK;
-}
-
+/* Sums are local: those of several workers would share cache lines. */
 static td_status end_edges(void *context, uint64_t begin, uint64_t end, int worker)
 {
-    gathering *self = context;
-    const td_run *run = self->run;
+    (void)worker;
+    ending *self = context;
+    td_run *run = self->run;
     for (uint64_t part = begin; part < end; part++) {
         uint64_t first = td_share(run->edge_count, (int)part, PARTS), last = td_share(run->edge_count, (int)part + 1, PARTS);
-        if (self->copies) TD_CHECK(copy_edges(run, first, last, self->rooms + (uint64_t)worker * 2 * WINDOW));
+        if (self->fill != NULL) self->fill(run, first, last);
+        double sum = 0;
         for (uint64_t i = first; i < last; i++) {
             if (run->forest == NULL) td_run_fetch_edge(run, i);
-            self->weights[part] += td_run_forest_edge(run, i).weight;
+            sum += run->forest != NULL ? run->forest[i].weight : td_run_edge_weight(run, i);
         }
+        self->weights[part] = sum;
     }
     return TD_OK;
 }
 
-uint64_t td_sweep_copy_bytes(int workers) { return (uint64_t)workers * 2 * WINDOW; }
-
-td_status td_sweep_end_forest(td_run *run, td_pool *pool)
+td_status td_sweep_sum_forest(td_run *run, td_pool *pool, td_sweep_fill_fn fill)
 {
-    gathering self = {.run = run, .copies = td_checks_pending(run->graph, run->graph->out.targets)};
-    TD_CHECK(td_sweep_sort_edges(run, pool));
-    if (self.copies) TD_CHECK(TD_NEW(&run->forest, run->edge_count + 1, "edges of the forest"));
-    if (self.copies) TD_CHECK(TD_NEW(&self.rooms, td_sweep_copy_bytes(td_pool_threads(pool)), "windows of lists"));
-    td_status status = td_pool_for(pool, PARTS, parts_at_a_time(run->edge_count), end_edges, &self);
-    td_free(self.rooms);
-    TD_CHECK(status);
+    ending self = {.run = run, .fill = fill};
+    TD_CHECK(td_pool_for(pool, PARTS, parts_at_a_time(run->edge_count), end_edges, &self));
     run->total_weight = 0;
     for (int part = 0; part < PARTS; part++) run->total_weight += self.weights[part];
     return TD_OK;
+}
+
+td_status td_sweep_end_forest(td_run *run, td_pool *pool)
+{
+    TD_CHECK(td_sweep_sort_edges(run, pool));
+    return td_sweep_sum_forest(run, pool, NULL);
 }

@@ -20,8 +20,12 @@ td_status td_sweep_collect(td_run *run, td_sweep_edge_fn edge, const void *conte
 /* Sorts the edges of the run's forest. */
 td_status td_sweep_sort_edges(td_run *run, td_pool *pool);
 
-/* Sorts the forest's edges and computes their total weight. */
+/* Computes the forest's total weight. Before, `fill` provides edges first .. last - 1 of run->forest, on any worker; NULL:
+ * they are there already, or in the graph's lists. */
+typedef void (*td_sweep_fill_fn)(td_run *run, uint64_t first, uint64_t last);
+td_status td_sweep_sum_forest(td_run *run, td_pool *pool, td_sweep_fill_fn fill);
+
+/* Sorts the forest's edges, whose lists are in memory, and computes their total weight. */
 td_status td_sweep_end_forest(td_run *run, td_pool *pool);
-uint64_t td_sweep_copy_bytes(int workers); /* that it takes besides, if the lists are in the mapped file */
 
 #endif

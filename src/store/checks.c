@@ -180,12 +180,6 @@ td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, 
     return td_mapping_check(graph->mapping, read_piece(graph->checks, kind_of(graph->checks, array), at, into, bytes));
 }
 
-td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes)
-{
-    const td_checks *checks = graph->checks;
-    return td_mapping_check(graph->mapping, td_packed_read(checks->packed, kind_of(checks, array), at, into, bytes));
-}
-
 td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *pool)
 {
     td_section_kind kind = kind_of(graph->checks, *array);

@@ -1,5 +1,5 @@
 /* Lists of a mapped graph, for code that copies them in any case, block by block, and checks the copy (gpu/transfer.c),
- * and for code that reads every target once and checks that it is a vertex (cpu/mapped.c, run/sweep.c). All else reads
+ * and for code that reads every target once and checks that it is a vertex (cpu/mapped.c). All else reads
  * copies in memory: offsets, ids and names are copied when the file is opened, lists when td_checks_lists is first
  * called. Checksums are those of what was copied, never of the mapping: a file that is overwritten in place afterwards
  * would lead anywhere.
@@ -49,9 +49,6 @@ td_status td_checks_copy(const td_graph *graph, const void **array, td_pool *poo
  * last block are written behind it. */
 enum { TD_CHECKS_BLOCK = 1 << 16 };
 td_status td_checks_read(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes);
-
-/* The same unchecked, of any bytes: they may have changed since they were checked. */
-td_status td_checks_fetch(const td_graph *graph, const void *array, uint64_t at, void *into, uint64_t bytes);
 
 /* Bytes that were checked so far, for tests. */
 uint64_t td_checks_done(const td_graph *graph);

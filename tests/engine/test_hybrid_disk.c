@@ -76,6 +76,10 @@ static td_run *run_limited(const pair *self, const char *program, double share, 
         if (fabs(one - two) > 1e-5 * fabs(two)) TEST_FAIL("%s: vertex %u has %g, not %g", program, v, one, two);
     }
     CHECK_EQ(run->edge_count, wanted->edge_count);
+    for (uint64_t i = 0; i < run->edge_count; i++) {
+        td_forest_edge one = td_run_forest_edge(run, i, 0), two = td_run_forest_edge(wanted, i, 0);
+        CHECK(one.source == two.source && one.target == two.target && one.weight == two.weight);
+    }
     td_run_destroy(wanted);
     return run;
 }

@@ -33,6 +33,7 @@ static td_status note_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
     td_run *run = self->cpu.run;
     const td_graph *graph = self->cpu.graph;
     uint64_t end = graph->out.offsets[set->pages[page].end], low = 0, high = run->edge_count;
+    uint32_t source = set->pages[page].begin;
     (void)sum;
     while (low < high) { /* first forest edge in this page */
         uint64_t middle = low + (high - low) / 2;
@@ -42,7 +43,9 @@ static td_status note_page(td_hybrid_job *self, td_page_set *set, uint32_t page,
     for (; low < run->edge_count && run->edges[low] < end; low++) {
         double weight = td_weight_at(graph, &graph->out, run->edges[low]);
         run->total_weight += weight;
-        if (run->forest != NULL) run->forest[low] = (td_forest_edge){graph->out.targets[run->edges[low]], weight};
+        if (run->forest == NULL) continue;
+        source = td_edge_source_from(graph, run->edges[low], source);
+        run->forest[low] = (td_forest_edge){source, graph->out.targets[run->edges[low]], weight};
     }
     return TD_OK;
 }

@@ -461,6 +461,18 @@ static double in_effect(const td_plan *plan, const td_setting *entry, double num
     return chosen ? choose_cores(plan->graph, &plan->options, number) : number;
 }
 
+/* Along lists that the device has: not where in-edges alone count. A checkpoint is about the input at the host. */
+static bool counts_neighbours(const td_plan *plan)
+{
+    const td_program_info *info = plan->program->info;
+    const td_run_options *options = &plan->options;
+    double number[TD_PARAMETERS];
+    if (plan->program->cpu->schedule != TD_SCHEDULE_PEEL || options->checkpoint != NULL || options->resume != NULL)
+        return false;
+    if (td_settings_resolve(options->settings, info->name, info->parameters, number, NULL) != TD_OK) return false;
+    return plan->graph->symmetric || number[info->forward_choice - 1] != 1; /* both|in|neighbours */
+}
+
 static const td_renamed_setting renamed[] = {{.formerly = "heavy", "high_degree"}, {0}};
 
 const td_engine td_resident_engine = {
@@ -482,5 +494,6 @@ const td_engine td_resident_engine = {
     .run = run_resident,
     .run_group = run_group,
     .least_width = TD_GPU_GROUP_LEAST,
+    .counts_neighbours = counts_neighbours,
     .in_effect = in_effect,
 };

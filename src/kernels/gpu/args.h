@@ -25,6 +25,7 @@ enum {
     TD_GPU_LEVEL_SUMS = 2 * TD_GPU_SIGN_SUMS, /* positive changes, then negative ones */
     TD_GPU_FRAGMENTS = 16,     /* maximum of fragments of a graph */
     TD_GPU_CHUNKS = 1024,      /* chunks of a fragment's vertices whose active edges are counted */
+    TD_GPU_MARKS = 1024,       /* words of a bitmap of edges that a warp lists */
     TD_GPU_DEGREES = 33,       /* classes of degrees: 0, then one per power of two */
 };
 
@@ -189,6 +190,14 @@ typedef struct td_decompress_args {
     uint64_t edges;
     uint32_t *targets;
 } td_decompress_args;
+
+/* Counts every vertex's neighbours other than itself, in sorted lists. */
+typedef struct td_neighbours_args {
+    td_gpu_list list;
+    const uint64_t *second;       /* joined lists: offsets of the out-lists, which come second; 0: one list */
+    double *counts;
+    uint32_t vertices;
+} td_neighbours_args;
 
 /* Where adjacency lists begin, for segmented sums along all of them. */
 typedef struct td_gpu_segments {

@@ -80,6 +80,23 @@ typedef struct td_collect_args {
     uint32_t first_vertex, end_vertex;
 } td_collect_args;
 
+/* An edge of a forest: its ends, the bits of its weight, as in its list, and its number in the list of its source. */
+typedef struct td_gpu_listed_edge {
+    uint32_t source, target, weight, place;
+} td_gpu_listed_edge;
+
+/* The forest's edges in ascending order, window by window of the edge numbers. */
+typedef struct td_forest_args {
+    td_gpu_state state;
+    td_gpu_list list;             /* whole out-lists */
+    const uint64_t *edges;        /* in any order */
+    td_gpu_listed_edge *listed;
+    uint32_t *marks;              /* a bit for every edge of the window; clear before mark_forest */
+    uint32_t *before;             /* for every TD_GPU_MARKS words of them: edges listed before */
+    uint64_t first_edge, end_edge; /* the window */
+    uint32_t count;               /* of the edges */
+} td_forest_args;
+
 /* Sweeps over edges kept on the device. */
 typedef struct td_survivor_args {
     td_gpu_state state;

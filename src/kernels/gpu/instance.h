@@ -49,6 +49,9 @@
 #else
 #include "kernels/gpu/survivors.h"
 #include "kernels/gpu/sweep.h"
+#if PROGRAM_COLLECTS_EDGES
+#include "kernels/gpu/forest.h"
+#endif
 
 static bool again(const td_context *context, uint64_t total) { return program_again(context, total); }
 #endif
@@ -151,5 +154,11 @@ const td_gpu_kernels PROGRAM_SYMBOL = { /* in the table's order, as C++ requires
     KERNEL(sweep_survivors), KERNEL(move_survivors), KERNEL(close_move), KERNEL(close_part),
 #endif
     .again = again,
+#endif
+#if PROGRAM_GAS && PROGRAM_PEELS
+    KERNEL(count_neighbours),
+#endif
+#if !PROGRAM_GAS && PROGRAM_COLLECTS_EDGES
+    KERNEL(mark_forest), KERNEL(count_forest), KERNEL(place_forest), KERNEL(list_forest),
 #endif
 };

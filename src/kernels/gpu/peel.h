@@ -29,3 +29,26 @@ TD_KERNEL(fill_left, td_peel_args)
 {
     for (uint32_t i = td_global_thread(); i < a.count; i += td_global_threads()) a.left[i] = a.first_vertex + i;
 }
+
+/* Edges begin .. end - 1 of a sorted list that do not lead to v. */
+TD_DEVICE uint64_t edges_to_others(const uint32_t *targets, uint64_t begin, uint64_t end, uint32_t v)
+{
+    uint64_t low = begin, high = end, loops = 0;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (TD_READ_ONLY(&targets[middle]) < v) low = middle + 1;
+        else high = middle;
+    }
+    while (low + loops < end && TD_READ_ONLY(&targets[low + loops]) == v) loops++;
+    return end - begin - loops;
+}
+
+TD_KERNEL(count_neighbours, td_neighbours_args)
+{
+    for (uint32_t v = td_global_thread(); v < a.vertices; v += td_global_threads()) {
+        uint64_t begin = a.list.offsets[v], end = a.list.offsets[v + 1];
+        uint64_t second = a.second != 0 ? end - (a.second[v + 1] - a.second[v]) : end;
+        a.counts[v] = (double)(edges_to_others(a.list.targets, begin, second, v) +
+                               edges_to_others(a.list.targets, second, end, v));
+    }
+}

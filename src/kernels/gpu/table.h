@@ -128,6 +128,12 @@ typedef struct td_gpu_kernels {
     TD_GPU_KERNEL(close_move, td_survivor_args);
     TD_GPU_KERNEL(close_part, td_survivor_args);
     bool (*again)(const td_context *context, uint64_t total);
+    /* before a run and after it */
+    TD_GPU_KERNEL(count_neighbours, td_neighbours_args);
+    TD_GPU_KERNEL(mark_forest, td_forest_args);
+    TD_GPU_KERNEL(count_forest, td_forest_args);
+    TD_GPU_KERNEL(place_forest, td_forest_args);
+    TD_GPU_KERNEL(list_forest, td_forest_args);
 } td_gpu_kernels;
 
 #endif
