@@ -7,6 +7,7 @@
 
 #include "engine/batches.h"
 #include "engine/table.h"
+#include "store/gen.h"
 
 typedef struct kernel_run {
     const char *engine; /* as kernels_engine says */
@@ -71,11 +72,23 @@ static inline bool kernel_time_left(const kernel_place *place)
     return place->seconds == 0 || td_seconds_since(place->began) < place->seconds;
 }
 
+/* A test graph, or one of `tandem gen NAME`, with weights if the kind has some. */
+static inline td_graph *kernel_graph_of(const char *name, test_weights weights, td_pool *pool)
+{
+    td_gen_spec spec;
+    td_build_options build;
+    td_graph *graph = NULL;
+    if (!td_gen_named(name, &spec, &build)) return test_graph(test_graph_named(name), weights, pool);
+    if (weights == TEST_UNWEIGHTED) build.attach_weights = false;
+    CHECK_OK(td_graph_generate(&graph, &spec, &build, pool));
+    return graph;
+}
+
 static inline const td_graph *kernel_graph(kernel_place *place, const char *name, test_weights weights)
 {
     if (place->graph != NULL && strcmp(place->graph_name, name) == 0 && place->weights == weights) return place->graph;
     td_graph_destroy(place->graph);
-    place->graph = test_graph(test_graph_named(name), weights, place->pool);
+    place->graph = kernel_graph_of(name, weights, place->pool);
     place->graph_name = name;
     place->weights = weights;
     return place->graph;

@@ -395,13 +395,16 @@ static inline const char *kernels_engine(const td_run *run, const char *how)
     return gpus > 1 && strcmp(run->engine, "paths") == 0 ? "slices" : run->engine;
 }
 
-/* A kernel that this run launches has a run under compute-sanitizer. */
+/* A kernel that this run launches has a run under compute-sanitizer. What is launched depends on the size of a GPU, too: on a
+ * real one, which is not there to test a list, one that has none is a line of output. */
 static inline void check_kernels(const subject *about, const td_run *run)
 {
     char names[400];
     const char *engine = kernels_engine(run, about->how);
-    if (engine != NULL && kernels_not_listed(engine, names, sizeof names) > 0)
+    if (engine == NULL || kernels_not_listed(engine, names, sizeof names) == 0) return;
+    if (strncmp(about->how, "cuda", 4) != 0)
         SUBJECT_FAIL(about, "no run of kernel_runs.h launches%s (engine %s)", names, engine);
+    printf("     no run of kernel_runs.h launches%s (engine %s)\n", names, engine);
 }
 
 /* Runs in the way, if it is one for the row; the reference is asked for when the first run has ended. */

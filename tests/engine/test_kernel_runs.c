@@ -6,13 +6,13 @@
 #include "engine/kernel_runs.h"
 #include "engine/multi_machines.h"
 
-/* The GPU, or `slices` of it. */
-static const char *gpu_of(int slices)
+/* The GPU, or `slices` of it. An emulated one is so small that its warps steal from one another. */
+static const char *gpu_of(int slices, const char *more)
 {
     static char name[64];
     const char *gpu = getenv("TANDEM_TEST_GPU");
     bool emulates = gpu == NULL || strncmp(gpu, "emu", 3) == 0;
-    if (emulates && slices > 1) return machine_of("slices.topology", slices, "slices all\n", "check off\n");
+    if (emulates && slices > 1) return machine_of("slices.topology", slices, "slices all\n", more);
     if (emulates)
         return emulated("whole.topology", "gpus 1\nmultiprocessors 1\nresident-threads 1024\ncluster 2\ncheck off\n");
     if (slices <= 1) return gpu;
@@ -51,13 +51,14 @@ static void show(const kernel_place *place, const char *engine)
     fflush(stdout);
 }
 
-static void check_engine(const char *engine, int slices)
+static void check_engine(const char *engine, int slices, const char *more)
 {
     kernel_place place;
     char names[600];
     double seconds = budget_seconds();
+    bool is_real = strncmp(gpu_of(slices, more), "cuda", 4) == 0;
     budget_guard(seconds);
-    kernel_place_open(&place, gpu_of(slices), seconds);
+    kernel_place_open(&place, gpu_of(slices, more), seconds);
     kernels_watch();
     begin_kernel_runs(&place, engine);
     while (make_next_kernel_run(&place, engine))
@@ -66,19 +67,20 @@ static void check_engine(const char *engine, int slices)
     int made = place.made, of = place.of;
     kernel_place_close(&place);
     budget_guard(0);
+    if (made < of) TEST_FAIL("the budget of %g s was used when %d of %d runs were made", seconds, made, of);
+    if (is_real) return; /* what is launched depends on the size of the GPU, too; the line above says how many are */
     if (kernels_not_listed(engine, names, sizeof names) > 0)
         TEST_FAIL("kernels_launched.def does not have%s (engine %s)", names, engine);
-    if (made < of) TEST_FAIL("the budget of %g s was used when %d of %d runs were made", seconds, made, of);
     if (not_launched(engine) != NULL) TEST_FAIL("no run of %s launches %s", engine, not_launched(engine));
 }
 
-TEST(resident) { check_engine("resident", 1); }
-TEST(stream) { check_engine("stream", 1); }
-TEST(coop) { check_engine("coop", 1); }
-TEST(hybrid) { check_engine("hybrid", 1); }
-TEST(multi) { check_engine("multi", 4); }
-TEST(paths) { check_engine("paths", 1); }
-TEST(slices) { check_engine("slices", 4); } /* paths on four slices */
+TEST(resident) { check_engine("resident", 1, NULL); }
+TEST(stream) { check_engine("stream", 1, NULL); }
+TEST(coop) { check_engine("coop", 1, NULL); }
+TEST(hybrid) { check_engine("hybrid", 1, NULL); }
+TEST(multi) { check_engine("multi", 4, "check off\n"); }
+TEST(paths) { check_engine("paths", 1, NULL); }
+TEST(slices) { check_engine("slices", 4, "resident-threads 512\ncheck off\n"); } /* paths on four slices */
 
 /* Whether some engine's runs launch it. */
 static bool is_launched(int instance, int kernel)
