@@ -6,7 +6,7 @@ SECONDS ?= 60
 NATIVE  ?= OFF
 FLAGS    = -DTANDEM_NATIVE=$(NATIVE)
 
-.PHONY: help setup build demo test test-asan test-tsan test-gpu test-python fuzz bench install clean
+.PHONY: help setup build demo test test-asan test-tsan test-gpu test-gpu-sanitize test-python fuzz bench install clean
 
 help:
 	@echo 'make demo                  set up, build, and show what Tandem does'
@@ -15,6 +15,7 @@ help:
 	@echo 'make test-asan             all tests under AddressSanitizer and UBSan'
 	@echo 'make test-tsan             all tests under ThreadSanitizer'
 	@echo 'make test-gpu              the tests that need an NVIDIA GPU and nvcc'
+	@echo 'make test-gpu-sanitize     every GPU kernel under compute-sanitizer'
 	@echo 'make test-python           the Python package with everything from PyPI, and NetworkX'\''s own suite'
 	@echo 'make fuzz SECONDS=600      every reader and checkpoints against forged input, and drawn runs, that long each'
 	@echo 'make bench                 tandem bench convert: parsing, building, opening'
@@ -45,6 +46,9 @@ test-tsan: setup
 
 test-gpu: setup
 	@scripts/test-gpu.sh
+
+test-gpu-sanitize: setup
+	@scripts/test-gpu.sh --sanitize
 
 test-python: setup
 	@scripts/build.sh $(BUILD) $(FLAGS) tandem_shared tandem_cli

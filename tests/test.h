@@ -195,7 +195,12 @@ static inline int test_main(int argc, char **argv)
     return failed == 0 ? 0 : 1;
 }
 
-#define TEST_MAIN \
-    int main(int argc, char **argv) { return test_main(argc, argv); }
+/* A program of several tests (gpu/gpu_tests.c) names the function of each. */
+#ifndef TEST_PROGRAM
+#define TEST_PROGRAM main
+#endif
+#define TEST_MAIN                         \
+    int TEST_PROGRAM(int argc, char **argv); \
+    int TEST_PROGRAM(int argc, char **argv) { return test_main(argc, argv); }
 
 #endif

@@ -1,6 +1,7 @@
 /* What all kinds of devices have in common: budgets, counters, and the tests'
  * injected failures. Everything else goes to the kind's table of functions. */
 #include "device/kinds.h"
+#include "device/launched.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -23,9 +24,11 @@ struct td_link_use {
 
 static _Atomic uint64_t fail_at;
 static _Atomic bool refuses_pins;
+static _Atomic(td_launch_watcher) launch_watcher;
 
 void td_device_fail_at(uint64_t operation) { fail_at = operation; }
 void td_device_refuse_pins(bool on) { refuses_pins = on; }
+void td_devices_watch_launches(td_launch_watcher watcher) { launch_watcher = watcher; }
 
 /* A device that a test loses. */
 typedef struct planned_loss {
@@ -268,6 +271,13 @@ td_status td_stream_fill(td_stream *stream, void *to, int byte, uint64_t bytes)
     return TD_OK;
 }
 
+void td_device_launched(td_device *device, const td_kernel *kernel)
+{
+    td_launch_watcher watcher = launch_watcher;
+    device->counts.launches++;
+    if (watcher != NULL) watcher(device, kernel);
+}
+
 td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch shape, const void *arguments,
                            size_t bytes)
 {
@@ -278,7 +288,7 @@ td_status td_stream_launch(td_stream *stream, const td_kernel *kernel, td_launch
                        device->name, kernel->name, shape.blocks, shape.threads);
     TD_CHECK(td_device_operation(device, "launch"));
     TD_CHECK(device->ops->launch(stream, kernel, &shape, arguments, bytes));
-    device->counts.launches++;
+    td_device_launched(device, kernel);
     return TD_OK;
 }
 

@@ -4,6 +4,7 @@
  * own. The word that breaks a set lies in pinned host memory, so that the host can write it while every device is busy
  * and no stream would carry a copy. */
 #include "device/kinds.h"
+#include "device/launched.h"
 
 #include "base/alloc.h"
 
@@ -212,7 +213,7 @@ static td_status launch_as_one(td_set *set, td_stream *const *streams, const td_
     for (int i = 0; i < set->count; i++)
         if (td_device_is_lost_in_joint(set->device[i])) until = set->broken;
     TD_CHECK(set->device[0]->ops->launch_joint(streams, set->count, kernels, together, arguments, bytes, until));
-    for (int i = 0; i < set->count; i++) set->device[i]->counts.launches++;
+    for (int i = 0; i < set->count; i++) td_device_launched(set->device[i], kernels[i]);
     return TD_OK;
 }
 

@@ -17,18 +17,18 @@ static inline uint64_t choose_sources(const td_graph *graph, uint64_t count, uin
     return count;
 }
 
-typedef struct way {
+typedef struct batch_way {
     const char *program, *engine, *devices;
     const char *settings[5]; /* ends with NULL */
-} way;
+} batch_way;
 
-static inline td_request request_of(const way *of)
+static inline td_request request_of(const batch_way *of)
 {
     return (td_request){.size = sizeof(td_request), .engine = of->engine, .devices = of->devices,
                         .settings = of->settings};
 }
 
-static inline td_plan *plan_of(td_session *session, const td_graph *graph, const way *of, const uint64_t *ids,
+static inline td_plan *plan_of(td_session *session, const td_graph *graph, const batch_way *of, const uint64_t *ids,
                                uint64_t count)
 {
     td_plan *plan = NULL;
@@ -40,7 +40,7 @@ static inline td_plan *plan_of(td_session *session, const td_graph *graph, const
 }
 
 /* The same way without a setting of batches, which a run of its own does not take. */
-static inline way without_batch(way of)
+static inline batch_way without_batch(batch_way of)
 {
     int kept = 0;
     for (int i = 0; i < 5; i++)
@@ -51,12 +51,12 @@ static inline way without_batch(way of)
 
 /* Compares all results of a batch with runs of their own: by the cpu engine, or in the same way if `alone` is given,
  * which then has the edges that they processed. *facts: the batch's. */
-static inline void check_batch_from(td_session *session, const td_graph *graph, const way *of, const uint64_t *ids,
+static inline void check_batch_from(td_session *session, const td_graph *graph, const batch_way *of, const uint64_t *ids,
                                     uint64_t count, td_batch_facts *facts, uint64_t *alone)
 {
     uint64_t processed = 0;
     td_batch *batch = NULL;
-    way own_way = alone != NULL ? without_batch(*of) : (way){.program = of->program, .engine = "cpu"};
+    batch_way own_way = alone != NULL ? without_batch(*of) : (batch_way){.program = of->program, .engine = "cpu"};
     td_plan *plan = plan_of(session, graph, of, ids, count);
     CHECK_OK(td_batch_create(session, plan, &batch));
     for (uint64_t i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ static inline void check_batch_from(td_session *session, const td_graph *graph, 
     td_plan_destroy(plan);
 }
 
-static inline void check_batch(td_session *session, const td_graph *graph, const way *of, uint64_t count,
+static inline void check_batch(td_session *session, const td_graph *graph, const batch_way *of, uint64_t count,
                                td_batch_facts *facts, uint64_t *alone)
 {
     uint64_t ids[MOST];

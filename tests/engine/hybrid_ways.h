@@ -114,19 +114,35 @@ static inline td_run *hybrid_run_way(void *context, subject *about, int number)
     return run;
 }
 
-/* `draws`: instead of strides, on a GPU that stays open; or NULL. */
-static inline void hybrid_check(const char *program, const char *devices,
-                                int (*stride)(const row *of, const td_graph *graph, test_weights kind),
-                                table_draws *draws)
+typedef int (*hybrid_stride)(const row *of, const td_graph *graph, test_weights kind);
+
+static inline void hybrid_open(hybrid_place *where, const char *devices, bool stays_open)
 {
-    hybrid_place where = {.devices = devices, .stays_open = draws != NULL};
-    CHECK_OK(td_pool_create(&where.pools[0], 1));
-    CHECK_OK(td_pool_create(&where.pools[1], 4));
-    table_ways ways = {HYBRID_WAYS, hybrid_run_way, stride, hybrid_leave, &where, where.pools[1], draws};
+    *where = (hybrid_place){.devices = devices, .stays_open = stays_open};
+    CHECK_OK(td_pool_create(&where->pools[0], 1));
+    CHECK_OK(td_pool_create(&where->pools[1], 4));
+}
+
+static inline void hybrid_close(hybrid_place *where)
+{
+    td_cache_release(&where->open);
+    for (int i = 0; i < 2; i++) td_pool_destroy(where->pools[i]);
+}
+
+static inline table_ways hybrid_ways(hybrid_place *where, hybrid_stride stride, table_draws *draws)
+{
+    return (table_ways){HYBRID_WAYS, hybrid_run_way, stride, hybrid_leave, where, where->pools[1], draws};
+}
+
+/* `draws`: instead of strides, on a GPU that stays open; or NULL. */
+static inline void hybrid_check(const char *program, const char *devices, hybrid_stride stride, table_draws *draws)
+{
+    hybrid_place where;
+    hybrid_open(&where, devices, draws != NULL);
+    table_ways ways = hybrid_ways(&where, stride, draws);
     check_program(program, &ways);
     if (draws != NULL) check_rest(program, &ways);
-    td_cache_release(&where.open);
-    for (int i = 0; i < 2; i++) td_pool_destroy(where.pools[i]);
+    hybrid_close(&where);
 }
 
 #endif

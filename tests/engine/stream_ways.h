@@ -109,12 +109,17 @@ static inline void stream_raise_cap(const td_program *program, const td_graph *g
     td_settings_clear(&settings);
 }
 
-/* Subgraphs of a few edges by the ten thousand: minutes of launches, and nothing that fewer would not show. */
+/* A copy, a launch and their events for each subgraph in each of up to hundreds of iterations: what more than these would
+ * show, fewer show in a fraction of the minutes. */
 static inline bool has_too_many_subgraphs(const td_graph *graph, const stream_way *one)
 {
-    bool smallest = strncmp(one->shape, "stream.subgraph=128", 19) == 0 ||
-                    strncmp(one->shape, "stream.subgraph=256", 19) == 0;
-    return smallest && graph->edges > 1 << 19;
+    enum { MOST_SUBGRAPHS = 1024 };
+    static const struct { const char *setting; uint64_t bytes; } sizes[] = {
+        {"stream.subgraph=128", 128}, {"stream.subgraph=256", 256}, {"stream.subgraph=4K", 4096}};
+    for (int i = 0; i < 3; i++)
+        if (strncmp(one->shape, sizes[i].setting, strlen(sizes[i].setting)) == 0)
+            return graph->edges * sizeof(uint32_t) / sizes[i].bytes > MOST_SUBGRAPHS;
+    return false;
 }
 
 static inline td_run *stream_run_way(void *context, subject *about, int number)

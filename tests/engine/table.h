@@ -7,8 +7,10 @@
 #ifndef TD_TEST_TABLE_H
 #define TD_TEST_TABLE_H
 
+#include "engine/kernels_seen.h"
 #include "engine/ways.h"
 
+#include "base/clock.h"
 #include "run/verify_run.h"
 
 #include <math.h>
@@ -383,11 +385,40 @@ static inline void free_expected(expected *answer)
     td_free(answer->edges);
 }
 
+/* The engine in the list of kernels: "slices" are paths on several GPUs. NULL: a machine that the list is not of. */
+static inline const char *kernels_engine(const td_run *run, const char *how)
+{
+    int gpus = 0;
+    for (int i = 0; i < run->devices.count; i++) gpus += strcmp(run->devices.of[i].name, "cpu") != 0;
+    bool apart = gpus > 1 && strstr(how, "slices") == NULL && strncmp(how, "cuda", 4) != 0;
+    if (gpus == 0 || apart) return NULL;
+    return gpus > 1 && strcmp(run->engine, "paths") == 0 ? "slices" : run->engine;
+}
+
+/* A kernel that this run launches has a run under compute-sanitizer. What is launched depends on the size of a GPU, too: on a
+ * real one, which is not there to test a list, one that has none is a line of output. */
+static inline void check_kernels(const subject *about, const td_run *run)
+{
+    char names[400];
+    const char *engine = kernels_engine(run, about->how);
+    if (engine == NULL || kernels_not_listed(engine, names, sizeof names) == 0) return;
+    if (strncmp(about->how, "cuda", 4) != 0)
+        SUBJECT_FAIL(about, "no run of kernel_runs.h launches%s (engine %s)", names, engine);
+    printf("     no run of kernel_runs.h launches%s (engine %s)\n", names, engine);
+}
+
 /* Runs in the way, if it is one for the row; the reference is asked for when the first run has ended. */
 static inline bool check_way(subject *about, const table_ways *ways, int way, expected *answer, int runs)
 {
+    enum { LONG_SECONDS = 5 };
+    uint64_t began = td_clock_ns();
+    kernels_watch();
     td_run *run = ways->run(ways->context, about, way);
     if (run == NULL) return false;
+    check_kernels(about, run);
+    if (td_seconds_since(began) > LONG_SECONDS)
+        printf("     %.1f s: %s %s on %s, %s, %s\n", td_seconds_since(began), about->row->program, about->row->settings,
+               about->graph_name, about->weights_name, about->how);
     if (runs == 0) *answer = about->row->expect(about->graph, run);
     check_result(about, run, answer);
     if (runs == 0 || run->parents != NULL) check_claims(about, run, ways->pool);
@@ -420,18 +451,31 @@ static inline int drawn_way(int n, int count)
     return (int)((int64_t)n * step % count);
 }
 
-static inline int check_draws(subject *about, const table_ways *ways, int wanted)
+/* The next draw that is a way of the row; false: none of many is. */
+static inline bool check_draw(subject *about, const table_ways *ways, expected *answer, int runs)
 {
     enum { TRIES = 300 }; /* most ways of a row may be none */
+    for (int i = 0; i < TRIES; i++) {
+        if (!check_way(about, ways, drawn_way(ways->draws->next++, ways->count), answer, runs)) continue;
+        add_words(&ways->draws->seen, about->how);
+        return true;
+    }
+    return false;
+}
+
+static inline int check_draws(subject *about, const table_ways *ways, int wanted)
+{
     expected answer = {0};
     int runs = 0;
-    for (int i = 0; i < TRIES && runs < wanted; i++) {
-        bool ran = check_way(about, ways, drawn_way(ways->draws->next++, ways->count), &answer, runs);
-        if (ran) add_words(&ways->draws->seen, about->how);
-        runs += ran;
-    }
+    while (runs < wanted && check_draw(about, ways, &answer, runs)) runs++;
     free_expected(&answer);
     return runs;
+}
+
+/* Whether a row that is one of thin ways is drawn on this graph. */
+static inline bool is_thinned(int row_number, int seed)
+{
+    return rows[row_number].thin > 0 && seed % rows[row_number].thin != row_number % rows[row_number].thin;
 }
 
 static inline bool row_fits(const row *of, const td_graph *graph)
@@ -487,24 +531,25 @@ static inline void check_rest(const char *program, const table_ways *ways)
     printf("     %s: %d runs of settings that were not drawn\n", program, runs);
 }
 
+static inline int check_row_on(int r, const td_graph *graph, const char *graph_name, int seed, test_weights kind,
+                               const table_ways *ways)
+{
+    subject about = {.row = &rows[r], .graph = graph, .graph_name = graph_name, .weights_name = test_weight_names[kind]};
+    if (!row_fits(&rows[r], graph)) return 0;
+    if (ways->draws != NULL)
+        return is_thinned(r, seed) ? 0 : check_draws(&about, ways, ways->draws->runs(&rows[r], graph, kind));
+    int stride = ways->stride(&rows[r], graph, kind) * (rows[r].thin > 0 ? rows[r].thin : 1);
+    return stride > 0 ? check_row(&about, ways, (seed * 31 + r * 7 + (int)kind * 13) % ways->count, stride) : 0;
+}
+
 /* All rows of a program on one graph. */
 static inline int check_program_on(const char *program, const td_graph *graph, const char *graph_name, int seed,
                                    test_weights kind, const table_ways *ways)
 {
     int runs = 0;
-    for (int r = 0; r < ROWS; r++) {
-        if (strcmp(rows[r].program, program) != 0 || !(rows[r].weights & KIND(kind)) || !row_fits(&rows[r], graph))
-            continue;
-        subject about = {.row = &rows[r], .graph = graph, .graph_name = graph_name,
-                         .weights_name = test_weight_names[kind]};
-        if (ways->draws != NULL) {
-            bool thinned = rows[r].thin > 0 && seed % rows[r].thin != r % rows[r].thin;
-            runs += thinned ? 0 : check_draws(&about, ways, ways->draws->runs(&rows[r], graph, kind));
-            continue;
-        }
-        int stride = ways->stride(&rows[r], graph, kind) * (rows[r].thin > 0 ? rows[r].thin : 1);
-        if (stride > 0) runs += check_row(&about, ways, (seed * 31 + r * 7 + kind * 13) % ways->count, stride);
-    }
+    for (int r = 0; r < ROWS; r++)
+        if (strcmp(rows[r].program, program) == 0 && (rows[r].weights & KIND(kind)))
+            runs += check_row_on(r, graph, graph_name, seed, kind, ways);
     return runs;
 }
 

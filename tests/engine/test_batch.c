@@ -5,7 +5,7 @@
 
 TEST(levels_of_a_batch_on_the_cpu_are_those_of_single_runs)
 {
-    static const way ways[] = {
+    static const batch_way ways[] = {
         {"bfs", "cpu", NULL, {NULL}},
         {"bfs", "cpu", NULL, {"cpu.batch=bits"}},
         {"bfs", "cpu", NULL, {"cpu.batch=bits", "cpu.direction=push", "cpu.high_degree=3", "cpu.serial=0"}},
@@ -29,7 +29,7 @@ TEST(levels_of_a_batch_on_the_cpu_are_those_of_single_runs)
 
 TEST(levels_of_a_batch_on_a_gpu_are_those_of_single_runs)
 {
-    static const way ways[] = {
+    static const batch_way ways[] = {
         {"bfs", "resident", "emu", {"resident.batch=bits"}},
         {"bfs", "resident", "emu", {"resident.batch=bits", "resident.direction=push", "resident.high_degree=32"}},
         {"bfs", "resident", "emu", {"resident.batch=bits", "resident.direction=pull"}},
@@ -56,7 +56,7 @@ TEST(levels_of_a_batch_on_a_gpu_are_those_of_single_runs)
  * that meet. */
 TEST(a_shared_search_processes_fewer_edges)
 {
-    static const way bits[] = {{"bfs", "cpu", NULL, {"cpu.batch=bits"}},
+    static const batch_way bits[] = {{"bfs", "cpu", NULL, {"cpu.batch=bits"}},
                                {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}},
                      single[] = {{"bfs", "cpu", NULL, {"cpu.batch=single"}},
                                  {"bfs", "resident", "emu@unchecked", {"resident.batch=single"}}};
@@ -86,7 +86,7 @@ TEST(a_shared_search_processes_fewer_edges)
  * first source has no edges. */
 TEST(a_pull_waits_only_for_sources_that_can_still_come)
 {
-    static const way ways[] = {{"bfs", "cpu", NULL, {"cpu.direction=pull"}},
+    static const batch_way ways[] = {{"bfs", "cpu", NULL, {"cpu.direction=pull"}},
                                {"bfs", "resident", "emu", {"resident.direction=pull", "resident.batch=bits"}}};
     static const uint32_t ends[][2] = {{1, 2}, {1, 3}, {1, 4}, {2, 5}, {3, 5}, {4, 5}, {5, 6}, {6, 7}};
     static const uint64_t ids[] = {100, 101}, edges[] = {8, 3, 2, 1, 0};
@@ -110,7 +110,7 @@ TEST(a_pull_waits_only_for_sources_that_can_still_come)
 /* On a grid nearly every search has its frontier for itself: the first group stops, the other sources run alone. */
 TEST(searches_that_share_little_are_given_up)
 {
-    static const way automatic = {"bfs", "cpu", NULL, {NULL}}, always = {"bfs", "cpu", NULL, {"cpu.batch=bits"}};
+    static const batch_way automatic = {"bfs", "cpu", NULL, {NULL}}, always = {"bfs", "cpu", NULL, {"cpu.batch=bits"}};
     td_session *session = session_of(1);
     td_batch_facts facts;
     uint64_t alone, ids[20];
@@ -137,7 +137,7 @@ TEST(levels_beyond_the_planes_that_a_plan_counts)
 {
     enum { LENGTH = 700 }; /* ten planes */
     static uint32_t ends[LENGTH - 1][2];
-    static const way ways[] = {{"bfs", "cpu", NULL, {"cpu.batch=bits"}},
+    static const batch_way ways[] = {{"bfs", "cpu", NULL, {"cpu.batch=bits"}},
                                {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}};
     for (uint32_t v = 0; v + 1 < LENGTH; v++) ends[v][0] = v, ends[v][1] = v + 1;
     td_session *session = session_of(2);
@@ -207,7 +207,7 @@ TEST(more_than_65536_sources)
     td_graph *graph = test_graph(test_graph_named("tree"), TEST_UNWEIGHTED, NULL);
     uint64_t *ids = malloc(SOURCES * sizeof *ids), reached = 0, again = 0;
     for (uint64_t i = 0; i < SOURCES; i++) ids[i] = i % 127;
-    td_plan *plan = plan_of(session, graph, &(way){"bfs", "cpu", NULL, {NULL}}, ids, SOURCES);
+    td_plan *plan = plan_of(session, graph, &(batch_way){"bfs", "cpu", NULL, {NULL}}, ids, SOURCES);
     td_batch *batch = NULL;
     td_result *result = NULL;
     CHECK_OK(td_batch_create(session, plan, &batch));
@@ -321,7 +321,7 @@ TEST(little_memory_makes_words_narrower_and_then_names_the_least)
     uint32_t before = 64, seen = 0;
     for (uint64_t bytes = 6 << 20; bytes > 300000; bytes -= bytes / 8) {
         allow(session, bytes);
-        td_plan *plan = plan_of(session, graph, &(way){"bfs", "cpu", NULL, {"cpu.batch=bits"}}, ids, 64);
+        td_plan *plan = plan_of(session, graph, &(batch_way){"bfs", "cpu", NULL, {"cpu.batch=bits"}}, ids, 64);
         td_batch_facts facts = {.size = sizeof facts};
         CHECK_OK(td_batch_create(session, plan, &batch));
         CHECK_OK(td_batch_next(session, batch, &result));
@@ -337,7 +337,7 @@ TEST(little_memory_makes_words_narrower_and_then_names_the_least)
     }
     CHECK_EQ(seen, 64 | 32 | 16 | 8 | 1);
     allow(session, 100000);
-    td_plan *plan = plan_of(session, graph, &(way){"bfs", "cpu", NULL, {NULL}}, ids, 64);
+    td_plan *plan = plan_of(session, graph, &(batch_way){"bfs", "cpu", NULL, {NULL}}, ids, 64);
     CHECK(!td_plan_fits(plan));
     CHECK_OK(td_batch_create(session, plan, &batch));
     CHECK_STATUS(td_batch_next(session, batch, &result), TD_NO_MEMORY);
@@ -362,12 +362,12 @@ TEST(settings_of_single_searches_are_not_lost_in_a_batch)
     choose_sources(graph, 20, ids);
     for (int s = 0; s < 4; s++)
         for (int asks = 0; asks < 2; asks++) {
-            way single = {"bfs", "resident", "emu@unchecked", {of_single[s], asks ? "resident.batch=bits" : NULL}};
+            batch_way single = {"bfs", "resident", "emu@unchecked", {of_single[s], asks ? "resident.batch=bits" : NULL}};
             td_plan *plan = plan_of(session, graph, &single, ids, 20);
             CHECK_EQ(td_plan_counter(plan, "batch_at_once") > 0, asks);
             td_plan_destroy(plan);
         }
-    way shared = {"bfs", "resident", "emu@unchecked", {NULL}};
+    batch_way shared = {"bfs", "resident", "emu@unchecked", {NULL}};
     td_plan *plan = plan_of(session, graph, &shared, ids, 20);
     CHECK(td_plan_counter(plan, "batch_at_once") > 0);
     td_plan_destroy(plan);
@@ -377,7 +377,7 @@ TEST(settings_of_single_searches_are_not_lost_in_a_batch)
 
 TEST(a_plan_states_the_memory_of_a_shared_search)
 {
-    static const way ways[] = {{"bfs", "cpu", NULL, {NULL}},
+    static const batch_way ways[] = {{"bfs", "cpu", NULL, {NULL}},
                                {"bfs", "resident", "emu@unchecked", {"resident.batch=bits"}}};
     uint64_t ids[64];
     td_graph *graph = test_graph(test_graph_named("rmat 14, clean"), TEST_UNWEIGHTED, NULL);

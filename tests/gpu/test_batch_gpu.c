@@ -5,7 +5,7 @@
 
 static void check_on(const char *device)
 {
-    const way ways[] = {
+    const batch_way ways[] = {
         {"bfs", "resident", device, {"resident.batch=bits"}},
         {"bfs", "resident", device, {"resident.batch=bits", "resident.direction=push", "resident.high_degree=32"}},
         {"bfs", "resident", device, {"resident.batch=bits", "resident.direction=pull"}},
@@ -39,7 +39,7 @@ TEST(a_shared_search_on_a_real_gpu_processes_fewer_edges)
     need_gpu();
     td_session *session = session_of(0);
     td_graph *graph = test_graph(test_graph_named("rmat 14, clean"), TEST_UNWEIGHTED, NULL);
-    check_batch(session, graph, &(way){"bfs", "resident", gpu_name(), {"resident.batch=bits"}}, 64, &facts, &alone);
+    check_batch(session, graph, &(batch_way){"bfs", "resident", gpu_name(), {"resident.batch=bits"}}, 64, &facts, &alone);
     CHECK(facts.edges_processed * 2 < alone);
     td_graph_destroy(graph);
     td_session_destroy(session);

@@ -6,7 +6,6 @@
 static int way_stride(const row *of, const td_graph *graph, test_weights kind)
 {
     (void)kind;
-    if (few()) return graph->vertices > 600 ? 0 : 2803;
     if (strcmp(of->program, "circuit") == 0) return 0;
     return graph->vertices <= TINY ? 1999 : 997;
 }
@@ -21,6 +20,7 @@ static int runs_of(const row *of, const td_graph *graph, test_weights kind)
 static void check(const char *program)
 {
     table_draws draws = {.runs = runs_of};
+    gpu_skip_under_budget();
     need_gpu();
     hybrid_check(program, gpu_name(), way_stride, by_strides() ? NULL : &draws);
 }
@@ -32,5 +32,18 @@ TEST(pagerank_by_pages_on_the_gpu) { check("pagerank"); }
 TEST(adsorption_by_pages_on_the_gpu) { check("adsorption"); }
 TEST(nn_by_pages_on_the_gpu) { check("nn"); }
 TEST(heat_by_pages_on_the_gpu) { check("heat"); }
+
+TEST(a_budget_by_pages_on_the_gpu)
+{
+    static const char *const programs[] = {"bfs", "sssp", "labels", "pagerank", "adsorption", "nn", "heat", NULL};
+    budget plan = gpu_budget(programs, false);
+    table_draws draws = {.runs = runs_of};
+    hybrid_place where;
+    need_gpu();
+    hybrid_open(&where, gpu_name(), true);
+    table_ways ways = hybrid_ways(&where, way_stride, &draws);
+    check_within(&plan, &ways);
+    hybrid_close(&where);
+}
 
 TEST_MAIN

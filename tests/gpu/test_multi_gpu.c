@@ -1,7 +1,7 @@
-/* The table of programs (tests/engine/table.h) on the multi engine and slices of a real GPU: two, four and eight. The
- * small graphs in more ways than on the emulator, and some larger ones. Runs are drawn so that every program meets every
- * setting; TANDEM_TEST_ALL=1 runs several times as many, TANDEM_TEST_FEW=1 leaves out most of it, for
- * compute-sanitizer. */
+/* The table of programs (tests/engine/table.h) on the multi engine and slices of a real GPU: two, four and eight.
+ * The small graphs in more ways than on the emulator, and some larger ones. Runs are drawn so that every program
+ * meets every setting; TANDEM_TEST_ALL=1 runs several times as many, TANDEM_TEST_BUDGET=30 as many as that many
+ * seconds allow. */
 #include "engine/multi_scene.h"
 #include "engine/multi_ways.h"
 #include "gpu/tables.h"
@@ -12,7 +12,6 @@ static int stride_of(const row *of, const td_graph *graph, test_weights kind)
     bool circuit = strcmp(of->program, "circuit") == 0; /* thousands of iterations */
     bool buckets = of->engine != NULL && strncmp(of->engine, "delta", 5) == 0; /* almost as many as vertices */
     (void)kind;
-    if (few()) return graph->vertices > FEW_VERTICES || circuit || buckets ? 0 : 1201;
     if (getenv("TANDEM_TEST_ALL") != NULL) return circuit ? 61 : 7;
     return circuit || buckets ? 797 : graph->vertices <= TINY ? 397 : 293;
 }
@@ -38,12 +37,13 @@ static void open_slices(gpu_table *table)
     static char devices[GPU_PLACES][64];
     for (int i = 0; i < GPU_PLACES; i++) snprintf(devices[i], sizeof devices[i], "%s/%d", gpu_name(), slices[i]);
     gpu_table_open_several(table, (const char *const[GPU_PLACES]){devices[0], devices[1], devices[2]},
-                           (gpu_ways){MULTI_WAYS * GPU_PLACES, run_on_slices, stride_of, runs_of});
+                           (gpu_ways){MULTI_WAYS * GPU_PLACES, run_on_slices, stride_of, runs_of, false});
 }
 
 static void check(const char *program)
 {
     gpu_table table;
+    gpu_skip_under_budget();
     open_slices(&table);
     gpu_check_table(program, &table);
 }
@@ -158,9 +158,19 @@ TEST(slices_push_along_cached_and_divided_lists)
 TEST(larger_graphs_on_slices)
 {
     gpu_table table;
-    if (few()) SKIP("TANDEM_TEST_FEW");
+    gpu_skip_under_budget();
     open_slices(&table);
     gpu_check_larger_table(&table);
+}
+
+TEST(a_budget_on_slices)
+{
+    static const char *const programs[] = {"bfs", "sssp", "wcc", "labels", "kcore", "mst", "pagerank", "adsorption", "nn",
+                                           "heat", "circuit", NULL};
+    gpu_table table;
+    budget plan = gpu_budget(programs, true);
+    open_slices(&table);
+    gpu_check_within(&plan, &table);
 }
 
 TEST_MAIN
