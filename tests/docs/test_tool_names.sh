@@ -76,7 +76,7 @@ if [ -z "${DOCS_TOP:-}" ]; then
     printf '%s\n' '`stream.rules=paper` `stream.ruler`, `stream.rules=papers`, `pagerank.damping=0.9`, `stream.c`' \
         '`stream.words` is `stream.pack`, and `stream.lists` is `stream.order`.' \
         '`--devices LIST`, `--device LIST`, `tandem run P --top 3 --topp 4`, `tandem fly`, `tandem info --source 3`' \
-        '    tandem gen rmat --scale 4 --skale 5  # --nothing' >tree/docs/guide/a.md
+        '    tandem gen rmat --scale 4 --skale 5  # --nothing' >"tree/docs/guide/a".md
     said=$(DOCS_TOP=$PWD/tree bash "$self")
     contains_all "$said" 'a tree with mistakes' 'there is no setting stream.ruler' 'there is no setting stream.lists' 'no setting stream.order' \
         'there is no setting stream.rules=papers' \
