@@ -5,8 +5,8 @@
 # takes the highest that the processor has (src/base/isa.h). TANDEM_NATIVE compiles everything once, for the processor
 # of the machine that builds.
 #
-# Kernels begin a line of the instruction cache, as do their loops: otherwise what is linked before a kernel decides where
-# its loops lie, which is up to a tenth of its time (docs/lab/build.md).
+# CPU kernels begin a line of the instruction cache, and their loops lie at multiples of 16 bytes: otherwise what is linked
+# before a kernel decides where its loops lie, which is up to a tenth of its time (docs/lab/build.md).
 #
 # Sets ISA_SUFFIXES, one per level, ascending, and ISA_FLAGS_<suffix>; KERNEL_ALIGNMENT; writes isa_levels.def for
 # the compiler.
@@ -50,10 +50,11 @@ else()
 endif()
 
 set(KERNEL_ALIGNMENT "")
-foreach(part functions loops)
-  check_c_compiler_flag(-falign-${part}=64 TANDEM_ALIGNS_${part})
-  if(TANDEM_ALIGNS_${part})
-    list(APPEND KERNEL_ALIGNMENT -falign-${part}=64)
+foreach(option -falign-functions=64 -falign-loops=16)
+  string(MAKE_C_IDENTIFIER ${option} known)
+  check_c_compiler_flag(${option} TANDEM_TAKES${known})
+  if(TANDEM_TAKES${known})
+    list(APPEND KERNEL_ALIGNMENT ${option})
   endif()
 endforeach()
 
