@@ -59,6 +59,10 @@ typedef struct td_bench_page {
 /* Measures every graph of the settings, or the default ones. Tables go to standard output unless the report does. */
 td_status td_bench_run(const td_bench_page *page, const td_bench_settings *settings, td_report *report);
 
+/* Begins a row of the report's figures; the caller adds what it has besides, and ends the object. */
+void td_bench_begin_figure(const td_bench_base *base, const char *program, const char *variant, double seconds,
+                           double ratio);
+
 /* Prints a cell of eleven columns: the runs after which reordering pays off; 0: never. */
 void td_bench_print_payoff(double runs);
 

@@ -12,10 +12,12 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/size.h"
 #include "cpu/cpu.h"
 #include "graph_text.h"
 #include "layout/reorder.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -110,11 +112,50 @@ static bool takes(const bench *b, const td_program *program, const contender *on
     return strcmp(one->setting, "cpu.direction=push") != 0 || program->cpu[TD_WEIGHT_NONE].fused;
 }
 
+/* Rounds in the file of --resume: a line each, with the seconds of every contender, 0 where the program does not take
+ * it. A line that was cut off when a measurement was killed does not count. */
+
+static bool read_line(bench *b, char *numbers, uint64_t trial)
+{
+    char *save = NULL, *word = strtok_r(numbers, "\t\n", &save);
+    for (int c = 0; c < CONTENDERS; c++, word = strtok_r(NULL, "\t\n", &save))
+        if (word == NULL || td_parse_double(word, &b->trials[c][trial]) != TD_OK) return false;
+    return word == NULL;
+}
+
+static bool read_round(bench *b, const char *program, uint64_t trial)
+{
+    char line[8192], key[8192];
+    bool found = false;
+    FILE *file = b->base.settings->resume != NULL ? fopen(b->base.settings->resume, "re") : NULL;
+    int length = snprintf(key, sizeof key, "%s\t%s\t%" PRIu64 "\t", b->base.name, program, trial + 1);
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strncmp(line, key, (size_t)length) == 0 && strchr(line, '\n') != NULL && read_line(b, line + length, trial);
+    if (file != NULL) fclose(file);
+    return found;
+}
+
+static td_status append_round(const bench *b, const char *program, uint64_t trial)
+{
+    const char *path = b->base.settings->resume;
+    if (path == NULL) return TD_OK;
+    FILE *file = fopen(path, "a+e");
+    if (file == NULL) return td_fail_errno(TD_IO, errno, "cannot append to %s", path);
+    bool cut = fseek(file, -1, SEEK_END) == 0 && fgetc(file) != '\n';
+    fseek(file, 0, SEEK_END);
+    bool written = fprintf(file, "%s%s\t%s\t%" PRIu64, cut ? "\n" : "", b->base.name, program, trial + 1) > 0;
+    for (int c = 0; c < CONTENDERS; c++) written = written && fprintf(file, "\t%.9f", b->trials[c][trial]) > 0;
+    written = written && fputc('\n', file) != EOF;
+    if (fclose(file) != 0 || !written) return td_fail_errno(TD_IO, errno, "cannot append to %s", path);
+    return TD_OK;
+}
+
 static td_status run_round(bench *b, const td_program *program, uint64_t trial)
 {
     td_status status = TD_OK;
     td_run *first = NULL, *run = NULL;
     for (int c = 0; c < CONTENDERS; c++) {
+        b->trials[c][trial] = 0;
         if (!takes(b, program, &contenders[c])) continue;
         td_progress_text("%s: %s, round %" PRIu64 ", %s", b->base.name, program->info->name, trial + 1,
                          contenders[c].name);
@@ -128,6 +169,7 @@ static td_status run_round(bench *b, const td_program *program, uint64_t trial)
         td_run_destroy(run);
         run = NULL;
     }
+    status = append_round(b, program->info->name, trial);
 done:
     td_run_destroy(run);
     td_run_destroy(first);
@@ -137,7 +179,8 @@ done:
 static td_status run_program(bench *b, int p)
 {
     const td_program *program = td_program_named(programs[p]);
-    for (uint64_t trial = 0; trial < b->base.settings->trials; trial++) TD_CHECK(run_round(b, program, trial));
+    for (uint64_t trial = 0; trial < b->base.settings->trials; trial++)
+        if (!read_round(b, programs[p], trial)) TD_CHECK(run_round(b, program, trial));
     for (int c = 0; c < CONTENDERS; c++)
         b->seconds[c][p] = takes(b, program, &contenders[c]) ? td_median(b->trials[c], (int)b->base.settings->trials)
                                                              : 0;
@@ -213,12 +256,7 @@ static void put_figure(const void *self, int c, int p)
     const bench *b = self;
     td_json *json = b->base.json;
     if (b->seconds[c][p] == 0) return;
-    td_json_row(json, NULL);
-    td_json_string(json, "graph", b->base.name);
-    td_json_string(json, "program", programs[p]);
-    td_json_string(json, "variant", contenders[c].name);
-    td_json_real(json, "seconds", b->seconds[c][p]);
-    td_json_real(json, "ratio", ratio_of(b, c, p));
+    td_bench_begin_figure(&b->base, programs[p], contenders[c].name, b->seconds[c][p], ratio_of(b, c, p));
     if (b->reorder_seconds[contenders[c].graph] > 0) {
         td_json_real(json, "reorder_seconds", b->reorder_seconds[contenders[c].graph]);
         if (runs_to_pay(b, c, p) > 0) td_json_real(json, "paid_after_runs", runs_to_pay(b, c, p));

@@ -350,12 +350,7 @@ static void put_figure(const void *self, int c, int p)
     const bench *b = self;
     td_json *json = b->base.json;
     if (b->seconds[c][p] == 0) return;
-    td_json_row(json, NULL);
-    td_json_string(json, "graph", b->base.name);
-    td_json_string(json, "program", programs[p]);
-    td_json_string(json, "variant", contenders[c].name);
-    td_json_real(json, "seconds", b->seconds[c][p]);
-    td_json_real(json, "ratio", ratio_of(b, c, p));
+    td_bench_begin_figure(&b->base, programs[p], contenders[c].name, b->seconds[c][p], ratio_of(b, c, p));
     td_json_real(json, "edges_per_second", edges_per_second(b, c, p));
     if (strcmp(programs[p], "pagerank") == 0) {
         td_json_real(json, "bytes_per_iteration", rank_bytes(b));

@@ -153,6 +153,17 @@ td_status td_bench_compare(const char *graph, const td_run *first, const td_run 
                    graph, name);
 }
 
+void td_bench_begin_figure(const td_bench_base *base, const char *program, const char *variant, double seconds,
+                           double ratio)
+{
+    td_json_row(base->json, NULL);
+    td_json_string(base->json, "graph", base->name);
+    td_json_string(base->json, "program", program);
+    td_json_string(base->json, "variant", variant);
+    td_json_real(base->json, "seconds", seconds);
+    td_json_real(base->json, "ratio", ratio);
+}
+
 void td_bench_print_payoff(double runs)
 {
     if (runs == 0) printf(" %10s", "never");

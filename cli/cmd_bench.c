@@ -19,7 +19,7 @@ static const td_arg_option options[] = {
     OPTION("programs", TEXT, programs, "LIST", "answer: the programs, separated by commas (default: bfs, sssp, wcc, "
            "pagerank, mst and kcore)"),
     OPTION("shard", TEXT, shard, "I/N", "answer: measure part I of N, from 1 on"),
-    OPTION("resume", TEXT, resume, "FILE", "answer: append results to FILE, and measure none that it has already"),
+    OPTION("resume", TEXT, resume, "FILE", "answer, cpu: append results to FILE, and measure none that it has already"),
     OPTION("bv", TEXT, bv, "FILE", "convert: a BVGraph to decode"),
     OPTION("folder", TEXT, folder, "DIR", "folder for temporary files (default: $TMPDIR or /tmp)"),
     {0},
@@ -118,7 +118,7 @@ const td_command td_cmd_bench = {
         "opening packed files of two sizes, peak memory, and, with --bv, decoding a BVGraph.\n"
         "cpu: programs with one thing changed at a time - direction, stealing, huge pages, the order of the "
         "vertices - against the defaults. Graphs are files or names (by default k18, u18, grid500 and stars); "
-        "memory holds four copies of each.\n"
+        "memory holds four copies of each; --resume divides a long measurement.\n"
         "gpu: the resident engine on a GPU with one thing changed at a time: direction, balance, gather and replication, rounds in a "
         "launch, order. Shows edges per second of the defaults, and PageRank against the rates of device memory and "
         "of random reads. By default k20, u20 and grid1000. On emu times are virtual.\n"

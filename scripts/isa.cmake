@@ -5,7 +5,11 @@
 # takes the highest that the processor has (src/base/isa.h). TANDEM_NATIVE compiles everything once, for the processor
 # of the machine that builds.
 #
-# Sets ISA_SUFFIXES, one per level, ascending, and ISA_FLAGS_<suffix>; writes isa_levels.def for the compiler.
+# CPU kernels begin a line of the instruction cache, and their loops lie at multiples of 16 bytes: otherwise what is linked
+# before a kernel decides where its loops lie, which is up to a tenth of its time (docs/lab/build.md).
+#
+# Sets ISA_SUFFIXES, one per level, ascending, and ISA_FLAGS_<suffix>; KERNEL_ALIGNMENT; writes isa_levels.def for
+# the compiler.
 include(CheckCCompilerFlag)
 option(TANDEM_NATIVE "Compile for this machine's processor alone" OFF)
 set(TANDEM_ISA_LEVELS "v3" CACHE STRING
@@ -44,6 +48,15 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
 else()
   isa_level(first baseline)
 endif()
+
+set(KERNEL_ALIGNMENT "")
+foreach(option -falign-functions=64 -falign-loops=16)
+  string(MAKE_C_IDENTIFIER ${option} known)
+  check_c_compiler_flag(${option} TANDEM_TAKES${known})
+  if(TANDEM_TAKES${known})
+    list(APPEND KERNEL_ALIGNMENT ${option})
+  endif()
+endforeach()
 
 set(ISA_FOLDER ${CMAKE_BINARY_DIR}/generated)
 file(CONFIGURE OUTPUT ${ISA_FOLDER}/isa_levels.def CONTENT "${ISA_TABLE}")

@@ -8,7 +8,8 @@
 #     scripts/performance.sh update FOLDER                      puts it into docs/performance.md
 #
 # Every table is measured by itself, takes some minutes at most, and is kept in FOLDER/results: `run` skips those that
-# this commit has measured already, so that it can be interrupted and called again. FORCE=1 measures them again.
+# this commit has measured already, so that it can be interrupted and called again (`timeout 140 scripts/performance.sh
+# run ...`, until it says that all is there); a table that takes longer goes on where it was. FORCE=1 measures them again.
 #
 # TANDEM names the tool (default: build/tandem), COMMIT the commit (default: git's), MACHINE the machine in words
 # (default: from /proc/cpuinfo), REPEAT how often a run is repeated (default: 3, the median counts). GAPBS names the
@@ -31,9 +32,9 @@ commit() { # the commit that is measured, with + where the tree differs from it
     echo "$(git -C "$top" rev-parse --short=7 HEAD 2>/dev/null || echo 'not recorded')$dirty"
 }
 
-machine() {
+machine() { # , DEVICE
     [ -z "${MACHINE:-}" ] || { echo "$MACHINE"; return; }
-    echo "$(nproc) cores of $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $device"
+    echo "$(nproc) cores of $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)$1"
 }
 
 # Graphs: graph NAME makes it where it is missing; its file is $folder/NAME.tg.
@@ -109,17 +110,24 @@ head_of() { # CELLS
 
 row() { local cell line='|'; for cell in "$@"; do line+=" $cell |"; done; echo "$line"; }
 
-measured_by() { # COMMAND: the line above a table
-    printf '`%s`; %s; commit %s.\n\n' "$1" "$(machine)" "$(commit)"
+measured_by() { # COMMAND: the line above a table; with the GPU where the command has it
+    local used=''
+    [[ $1 != *"$device"* ]] || used=", $device"
+    printf '`%s`; %s; commit %s.\n\n' "$1" "$(machine "$used")" "$(commit)"
 }
+
+# indented COMMAND: its text, as a block; fails with the command.
+indented() { ( set -o pipefail; "$@" | sed 's/^/    /; s/ *$//' ); }
 
 # The tables: what_NAME is a line for `list`, table_NAME prints one.
 
 what_input='parsing, building, opening, decoding (tandem bench convert)'
 table_input() {
-    measured_by 'tandem bench convert --trials 5'
-    if [ -n "${SMALL:-}" ]; then "$tandem" bench convert --scale 12 --trials 1
-    else "$tandem" bench convert --trials 5; fi | sed 's/^/    /; s/ *$//'
+    local options='--trials 5'
+    [ -z "${SMALL:-}" ] || options='--scale 12 --trials 1'
+    measured_by "tandem bench convert $options"
+    # shellcheck disable=SC2086
+    indented "$tandem" bench convert $options
 }
 
 what_external='building out of memory beside dd of as many bytes'
@@ -131,15 +139,17 @@ table_external() {
     build=$( { time -p "$tandem" gen rmat --scale $scale --degree 16 -o "$folder/external.tg" --memory $limit --quiet \
         --json "$report"; } 2>&1 | awk '/^real/ { print $2 }')
     bytes=$(stat -c %s "$folder/external.tg") || fail 'nothing was built'
-    write=$(seconds_of dd if=/dev/zero of="$folder/external.dd" bs=1M count=$((bytes / 1048576 + 1)) conv=fsync)
-    read=$(seconds_of dd if="$folder/external.dd" of=/dev/null bs=1M iflag=direct)
+    write=$(seconds_of dd if=/dev/zero of="$folder/external.dd" bs=1M count=$((bytes / 1048576 + 1)) conv=fsync) &&
+        read=$(seconds_of dd if="$folder/external.dd" of=/dev/null bs=1M iflag=direct) ||
+        write=''
     rm -f "$folder/external.tg" "$folder/external.dd"
+    [ -n "$write" ] || fail "dd cannot write or read past the page cache in $folder"
     head_of graph memory 'dd: write, read, s' 'build, s' 'ratio (aim: at most 3)' 'peak resident, MiB'
     row "rmat $scale" $limit "$write, $read" "$build" \
         "$(awk -v b="$build" -v w="$write" -v r="$read" 'BEGIN { printf "%.1f", b / (w + r) }')" \
         "$(awk -v p="$(figure peak_resident)" 'BEGIN { printf "%.0f", p / 1048576 }')"
 }
-seconds_of() { { time -p "$@" 2>/dev/null; } 2>&1 | awk '/^real/ { print $2 }'; }
+seconds_of() { ( set -o pipefail; { time -p "$@" 2>/dev/null; } 2>&1 | awk '/^real/ { print $2 }' ); }
 
 gapbs() { # PROGRAM GRAPH: median ms of its trials; nothing without GAPBS
     local suffix=sg tool options='' average=1
@@ -187,13 +197,15 @@ bench() { # KIND GRAPH OPTIONS: the text of `tandem bench`, as a block
     local kind=$1 name=$2
     shift 2
     graph "$name"
-    "$tandem" bench "$kind" "$folder/$name.tg" "$@" | sed 's/^/    /; s/ *$//'
+    indented "$tandem" bench "$kind" "$folder/$name.tg" "$@"
 }
 
 what_cpu_ablation='the cpu engine with one switch changed at a time (tandem bench cpu)'
 table_cpu_ablation() {
-    measured_by 'tandem bench cpu k23.tg --trials 5'
-    bench cpu k23 --trials 5
+    local trials=5
+    [ -z "${SMALL:-}" ] || trials=1
+    measured_by "tandem bench cpu k23.tg --trials $trials"
+    bench cpu k23 --trials $trials --resume "$rounds" # a round of the longest program takes half a minute
 }
 
 what_gpu='the resident engine: bfs, sssp, wcc, pagerank, mst, kcore, labels'
@@ -219,9 +231,11 @@ table_gpu_ablation() {
 
 what_devices='the rates of the machine (tandem devices)'
 table_devices() {
-    measured_by "tandem devices --devices $device --largest 8G"
-    if [ -n "${SMALL:-}" ]; then "$tandem" devices --devices "$device"
-    else "$tandem" devices --devices "$device" --largest 8G; fi | sed 's/^/    /; s/ *$//'
+    local options="--devices $device --largest 8G"
+    [ -z "${SMALL:-}" ] || options="--devices $device"
+    measured_by "tandem devices $options"
+    # shellcheck disable=SC2086
+    indented "$tandem" devices $options
 }
 
 what_stream_k25='the stream engine at 25% of the edges of k25 beside everything resident'
@@ -282,9 +296,11 @@ coop_beside_stream() { # GRAPH
 
 what_disk='PageRank from disk beside dd (scripts/bench_hybrid.sh disk)'
 table_disk() {
-    measured_by 'scripts/bench_hybrid.sh disk k25.tg'
-    graph k25
-    TANDEM=$tandem bash "$top/scripts/bench_hybrid.sh" disk "$folder/k25.tg" 3
+    local name=k25 share=25%
+    [ -z "${SMALL:-}" ] || name=k18 share=12M
+    measured_by "scripts/bench_hybrid.sh disk $name.tg 3 $share"
+    graph $name
+    TANDEM=$tandem bash "$top/scripts/bench_hybrid.sh" disk "$folder/$name.tg" 3 $share
 }
 
 what_disk_bytes='bytes that programs read from disk at 25% and 60% of the file'
@@ -320,10 +336,11 @@ table_both() {
 
 what_checkpoints='a checkpoint after every iteration of PageRank (scripts/bench_checkpoint.sh)'
 table_checkpoints() {
-    measured_by 'scripts/bench_checkpoint.sh r24.tg FOLDER 4'
+    local pairs=4
+    [ -z "${SMALL:-}" ] || pairs=1
+    measured_by "scripts/bench_checkpoint.sh r24.tg FOLDER $pairs"
     graph r24
-    TANDEM=$tandem bash "$top/scripts/bench_checkpoint.sh" "$folder/r24.tg" "$folder" \
-        "$([ -n "${SMALL:-}" ] && echo 1 || echo 4)"
+    TANDEM=$tandem bash "$top/scripts/bench_checkpoint.sh" "$folder/r24.tg" "$folder" $pairs
 }
 
 tables='input external cpu cpu_ablation gpu gpu_ablation devices stream_k25 stream_web variants coop_k25 coop_web disk
@@ -342,10 +359,18 @@ run_tables() { # TABLES
             continue
         fi
         echo "performance.sh: $name" >&2
+        # What an interrupted measurement of this commit kept; a changed tree is not one commit.
+        rounds=$folder/results/$name.$now.rounds
+        [[ $now != *+ ]] || rm -f "$rounds"
         # A table with a run that failed is not kept, and the others are measured all the same.
         rm -f "$report.failed"
-        if ( table_"$name" ) >"$result.new" && [ ! -e "$report.failed" ]; then mv "$result.new" "$result"
-        else rm -f "$result.new"; failed=1; fi
+        if ( table_"$name" ) >"$result.new" && [ ! -e "$report.failed" ]; then
+            mv "$result.new" "$result"
+            rm -f "$rounds"
+        else
+            rm -f "$result.new"
+            failed=1
+        fi
     done
 }
 

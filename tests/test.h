@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -126,6 +127,17 @@ static inline void test_write_file(const char *path, const void *data, size_t by
         perror(path);
         exit(1);
     }
+}
+
+/* Files of the test's folder whose names begin so; "": all. */
+static inline int test_files(const char *prefix)
+{
+    int count = 0;
+    DIR *folder = opendir(test_folder());
+    CHECK(folder != NULL);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+    closedir(folder);
+    return count;
 }
 
 /* The folder of real graphs beside the project, or a skip. */

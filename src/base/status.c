@@ -105,39 +105,38 @@ static void set_refusal(const td_refusal *refused, const char *format)
     else (void)td_names_first(format, refusal.option);
 }
 
-td_status td_fail(td_status status, const char *format, ...)
+static void refuse_with(const td_refusal *refused, const char *format, va_list list)
 {
     char text[TD_MESSAGE_BYTES];
+    put(text, format, list);
+    td_message_set(text);
+    set_refusal(refused, format);
+}
+
+td_status td_fail(td_status status, const char *format, ...)
+{
     va_list list;
     va_start(list, format);
-    put(text, format, list);
+    refuse_with(&(td_refusal){.resource = TD_RESOURCE_NONE}, format, list);
     va_end(list);
-    td_message_set(text);
-    set_refusal(&(td_refusal){.resource = TD_RESOURCE_NONE}, format);
     return status;
 }
 
 td_status td_refuse(const td_refusal *refused, const char *format, ...)
 {
-    char text[TD_MESSAGE_BYTES];
     va_list list;
     va_start(list, format);
-    put(text, format, list);
+    refuse_with(refused, format, list);
     va_end(list);
-    td_message_set(text);
-    set_refusal(refused, format);
     return TD_NO_MEMORY;
 }
 
 td_status td_refuse_as(td_status status, const td_refusal *refused, const char *format, ...)
 {
-    char text[TD_MESSAGE_BYTES];
     va_list list;
     va_start(list, format);
-    put(text, format, list);
+    refuse_with(refused, format, list);
     va_end(list);
-    td_message_set(text);
-    set_refusal(refused, format);
     return status;
 }
 

@@ -27,4 +27,22 @@ succeeds bench cpu plain.txt --trials 1 --threads 2 --json plain.json
 equal "$(grep -c '"program": "sssp"' plain.json)" 0 'figures of sssp on an unweighted graph'
 equal "$(grep -c '"program": "bfs"' plain.json)" 11 'figures of bfs on an unweighted graph'
 
+# A resumed measurement measures the rounds that are missing, one that was cut off among them, and no other.
+resumed() { succeeds bench cpu k8 --trials 2 --threads 2 --resume rounds.tsv; }
+resumed
+equal "$(wc -l <rounds.tsv)" 10 'rounds: two of each program'
+equal "$(awk -F'\t' 'NF != 14' rounds.tsv | wc -l)" 0 'rounds of another length'
+head -n 9 rounds.tsv | awk -F'\t' -v OFS='\t' '$2 == "bfs" { $4 = "7.125" } { print }' >edited.tsv
+tail -n 1 rounds.tsv | cut -c 1-40 | tr -d '\n' >>edited.tsv
+mv edited.tsv rounds.tsv
+resumed
+contains "$out" ' 7125.000' 'times of rounds that were there'
+equal "$(wc -l <rounds.tsv)" 11 'lines after resuming'
+equal "$(tail -n 1 rounds.tsv | cut -f 1-3)" "k8	labels	2" 'the round that was measured again'
+cp rounds.tsv before.tsv
+resumed
+if cmp -s rounds.tsv before.tsv; then good; else bad 'a round was measured twice'; fi
+succeeds bench cpu u8 --trials 1 --threads 2 --resume rounds.tsv
+equal "$(grep -c '^u8' rounds.tsv)" 5 'rounds of another graph'
+fails 1 'cannot append to nowhere/rounds.tsv' bench cpu k8 --trials 1 --threads 2 --quiet --resume nowhere/rounds.tsv
 finish

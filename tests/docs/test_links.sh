@@ -95,6 +95,16 @@ done < <(cd "$top" && grep -rnoE '`(td|TD|PROGRAM)_[A-Za-z0-9_]*[A-Za-z0-9]' doc
             for (i = 1; i <= n; i++) if (name[i] ~ /_/) print FILENAME ":" FNR ":" name[i] }' \
         docs/design/architecture.md 2>/dev/null)
 
+# The drawing's files: a line's last function is defined in the file that stands behind it.
+while IFS=: read -r line name file; do
+    if grep -qsE "^[a-z][A-Za-z0-9_ *]*[ *]$name\\(" "$top/$file"; then good
+    else bad "docs/design/architecture.md:$line: $file does not define $name"; fi
+done < <(awk '/^    .*[└├]/ && match($0, /  +(src|cli)\/[a-z_\/]+\.c( |$)/) {
+        file = substr($0, RSTART, RLENGTH); gsub(/ /, "", file)
+        count = split(substr($0, 1, RSTART - 1), word, /[ ,]+/)
+        if (word[count] ~ /^[a-z_0-9]+$/) print FNR ":" word[count] ":" file
+    }' "$top/docs/design/architecture.md" 2>/dev/null)
+
 # Every entry of the lab book is in its index, with the date and the commit that it names.
 for page in $(cd "$top" && find docs/lab -name '*.md' ! -name README.md 2>/dev/null | sort); do
     while IFS=$'\t' read -r anchor dated; do
@@ -129,7 +139,8 @@ if [ -z "${DOCS_TOP:-}" ]; then
     printf '# A\n\n## A part, of it\n\n`src/there.c` and `src/gone.c`, `there.c` and `lost.c`.\n' >tree/docs/a.md
     printf '/* docs/a.md, docs/b.md */ td_there go_there\n' >tree/src/there.c
     printf '`td_there` `td_gone`\n' >tree/docs/guide/c.md
-    printf '    └ go_there, go_away  src/there.c\n' >tree/docs/design/architecture.md
+    printf '    └ %s\n' 'go_there, go_away  src/there.c' 'go_there  src/there.c' >tree/docs/design/architecture.md
+    printf 'void go_there(void);\n' >>tree/src/there.c
     printf '%s\n' '| [One](topic.md#one) | 2026-01-02 | abcdef1 |' \
         '| [Three](topic.md#three) | 2026-01-02 | abcdef2 |' >tree/docs/lab/README.md
     printf '## %s\n\n*2026-01-02, %s. Kept.*\n' One abcdef1 Two abcdef1 Three abcdef3 >tree/docs/lab/topic.md
@@ -137,6 +148,6 @@ if [ -z "${DOCS_TOP:-}" ]; then
     contains_all "$said" 'a tree with mistakes' 'docs/missing.md, which does not exist' \
         'names a heading that docs/a.md does not have' 'src/gone.c does not exist' 'no source file is called lost.c' \
         'docs/b.md does not exist' "'two' is not in the index" "'three' has another date or commit" \
-        'no source has td_gone' 'no source has go_away' '9 failed'
+        'no source has td_gone' 'no source has go_away' 'src/there.c does not define go_away' '10 failed'
 fi
 finish

@@ -6,6 +6,7 @@
  * endless run, a leak or a refusal without words ends the fuzzer, which prints the options that repeat the attempt.
  * What an attempt does depends on (N, I) alone. S is processor time; every second attempt has one worker alone, because
  * threads that wait for each other use little of it. */
+#include "deaths.h"
 #include "hang.h"
 
 #include "engine/engine.h"
@@ -24,7 +25,6 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,33 +77,6 @@ static td_graph *graphs[GRAPHS];
 static td_pool *pools[2], *pool; /* of one thread and of two; that of the attempt */
 static seed seeds[SEEDS];
 static int seed_count;
-static char repeat_line[160];
-
-/* Deaths. */
-
-static void say_where(void)
-{
-    ssize_t ignored = write(STDERR_FILENO, repeat_line, strlen(repeat_line));
-    (void)ignored;
-}
-
-static void on_signal(int number)
-{
-    say_where();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-
-static void watch_for_death(void)
-{
-    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF};
-    if (__sanitizer_set_death_callback != NULL) __sanitizer_set_death_callback(say_where);
-    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
-        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM || deaths[i] == SIGPROF)
-            signal(deaths[i], on_signal);
-}
 
 static bool complain(const char *what, td_status status)
 {

@@ -5,6 +5,7 @@
  * failed, crashed or hanging attempt is named with the options that repeat it.
  */
 #include "fuzz.h"
+#include "deaths.h"
 #include "hang.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,6 @@
 #include "store/builder.h"
 
 #include <dirent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,33 +30,6 @@ typedef struct corpus {
     fuzz_seed *seeds;
     int count;
 } corpus;
-
-/* What repeats the attempt under way, ready to be written from a signal handler. */
-static char repeat_line[160];
-
-static void say_where(void)
-{
-    ssize_t ignored = write(STDERR_FILENO, repeat_line, strlen(repeat_line));
-    (void)ignored;
-}
-
-static void on_signal(int number)
-{
-    say_where();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-
-static void watch_for_death(void)
-{
-    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF};
-    if (__sanitizer_set_death_callback != NULL) __sanitizer_set_death_callback(say_where);
-    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
-        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM || deaths[i] == SIGPROF)
-            signal(deaths[i], on_signal);
-}
 
 static fuzz_seed *seed_of(corpus *all, const char *stem, size_t length)
 {

@@ -6,6 +6,7 @@
  * compared with the serial reference. A wrong result, a crash, an endless run or a refusal without words ends the
  * fuzzer, which prints the run and the options that repeat the attempt. What an attempt does depends on (N, I) and NAME
  * alone. S is processor time. */
+#include "deaths.h"
 #include "hang.h"
 
 #include "engine/table.h"
@@ -14,7 +15,6 @@
 #include "store/packed.h"
 #include "store/paged.h"
 
-#include <signal.h>
 
 enum { HANG_SECONDS = 100, RUNS = 3, MOST_SETTINGS = 40, POOLS = 3 };
 
@@ -37,34 +37,6 @@ static bool one_in(dice *self, uint64_t many) { return draw(self, many) == 0; }
 static td_pool *workers[POOLS];
 static const options *current;
 static uint64_t current_attempt, ran, refused;
-static char repeat_line[200], run_line[2000];
-
-/* Deaths. */
-
-static void say_where(void)
-{
-    ssize_t ignored = write(STDERR_FILENO, run_line, strlen(run_line));
-    ignored = write(STDERR_FILENO, repeat_line, strlen(repeat_line));
-    (void)ignored;
-}
-
-static void on_signal(int number)
-{
-    say_where();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-
-static void watch_for_death(void)
-{
-    static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF};
-    if (__sanitizer_set_death_callback != NULL) __sanitizer_set_death_callback(say_where);
-    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++)
-        if (__sanitizer_set_death_callback == NULL || deaths[i] == SIGALRM || deaths[i] == SIGPROF)
-            signal(deaths[i], on_signal);
-}
 
 /* Graphs: the kinds of programs/graphs.h, with other numbers of vertices, random edges, directions and ids. */
 

@@ -6,7 +6,6 @@
 #include "base/outfile.h"
 #include "store/packed.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -181,15 +180,6 @@ TEST(forged_tables_are_refused)
     td_graph_destroy(graph);
 }
 
-static int files_like(const char *prefix)
-{
-    int count = 0;
-    DIR *folder = opendir(test_folder());
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
-    closedir(folder);
-    return count;
-}
-
 TEST(a_full_disk_leaves_the_old_file_or_none)
 {
     td_graph *graph = graph_file("full.tg", "rmat 10", TEST_UNWEIGHTED);
@@ -204,7 +194,7 @@ TEST(a_full_disk_leaves_the_old_file_or_none)
         if (done) break;
         CHECK_EQ(status, TD_IO);
         CHECK_STATUS(load(graph), TD_NOT_FOUND);
-        CHECK_EQ(files_like("full.tg."), 0);
+        CHECK_EQ(test_files("full.tg."), 0);
         failures++;
         CHECK(nth < 500);
     }
@@ -254,7 +244,7 @@ TEST(two_processes_may_write_at_once)
         CHECK_EQ(state, 0);
     }
     CHECK_OK(load(graph));
-    CHECK_EQ(files_like("both.tg."), 1);
+    CHECK_EQ(test_files("both.tg."), 1);
     td_paths_free(&paths);
     td_graph_destroy(graph);
 }

@@ -11,7 +11,6 @@
 #include "store/gen.h"
 #include "store/packed.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -517,15 +516,6 @@ TEST(forged_splits_are_refused)
 
 /* Writers. */
 
-static int files_like(const char *prefix)
-{
-    int count = 0;
-    DIR *folder = opendir(test_folder());
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
-    closedir(folder);
-    return count;
-}
-
 TEST(a_full_disk_or_a_killed_writer_leaves_nothing)
 {
     td_graph *graph = graph_file("full.tg", "rmat 10", TEST_U8);
@@ -536,7 +526,7 @@ TEST(a_full_disk_or_a_killed_writer_leaves_nothing)
         td_outfile_fail_at(0, 0);
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_IO);
-        CHECK_EQ(files_like("full.tg."), 0);
+        CHECK_EQ(test_files("full.tg."), 0);
     }
     CHECK(failures > 3);
     graph->build_id++; /* the file that is there is of another build until it is replaced */
@@ -572,7 +562,7 @@ TEST(two_processes_may_prepare_at_once)
         CHECK_EQ(state, 0);
     }
     CHECK_OK(load_form(graph, &light));
-    CHECK_EQ(files_like("both.tg."), 1);
+    CHECK_EQ(test_files("both.tg."), 1);
     td_graph_destroy(graph);
 }
 

@@ -60,8 +60,8 @@ TEST(runs_take_what_their_plan_says)
     destroy_pools(&threads);
 }
 
-/* An emulated GPU's memory, the watch's cells for it and the blocks in flight are the host's; how many blocks
- * there will be is a guess, which may be a few too many. */
+/* An emulated GPU's memory, the watch's cells for it, the blocks in flight and the stacks of their threads are the host's;
+ * how many there will be is a guess, which may be too high by a thousand threads. */
 static void check_emulated_plan(const td_program *program, const td_graph *graph, const char *devices)
 {
     td_run_options options = options_for(program, graph, NULL);
@@ -74,7 +74,7 @@ static void check_emulated_plan(const td_program *program, const td_graph *graph
     td_memory_reset_peak();
     CHECK_OK(td_plan_execute(plan, &run));
     double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
-    if (said < 0.95 * took || said > 1.25 * took + 0x1p21)
+    if (said < 0.95 * took || said > 1.25 * took + 0x1p22)
         TEST_FAIL("%s on %s takes %.0f bytes, the plan says %.0f", program->info->name, devices, took, said);
     CHECK(took > (double)(plan->device_graph_bytes + plan->device_program_bytes));
     td_run_destroy(run);

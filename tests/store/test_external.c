@@ -8,7 +8,6 @@
 #include "store/formats/format.h"
 #include "store/gen.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -315,21 +314,12 @@ TEST(weights_of_several_kinds_settle_as_in_memory)
     check_mixed((mixed){{"1", "2", "3", "-4", "5", "6", "16777217"}}, TD_LIMIT);
 }
 
-static int files_in_folder(void)
-{
-    DIR *dir = opendir(test_folder());
-    int count = 0;
-    while (readdir(dir) != NULL) count++;
-    closedir(dir);
-    return count;
-}
-
 static const sample FAILING = {.vertices = 20000, .edges = 150000, .weights = TD_WEIGHT_U16, .sparse_ids = true,
                                .seed = 31};
 
 TEST(a_full_disk_anywhere_is_an_error_and_leaves_nothing)
 {
-    int before = files_in_folder();
+    int before = test_files("");
     uint64_t held = td_memory().now, nth = 1;
     for (;; nth += nth < 30 ? 1 : 13) {
         td_external_report report;
@@ -340,7 +330,7 @@ TEST(a_full_disk_anywhere_is_an_error_and_leaves_nothing)
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_IO);
         CHECK_CONTAINS(td_last_message(), "No space left");
-        CHECK_EQ(files_in_folder(), before);
+        CHECK_EQ(test_files(""), before);
     }
     CHECK(nth > 30);
     unlink(test_path("full.tg"));
@@ -348,7 +338,7 @@ TEST(a_full_disk_anywhere_is_an_error_and_leaves_nothing)
 
 TEST(no_memory_anywhere_is_an_error_and_leaks_nothing)
 {
-    int before = files_in_folder();
+    int before = test_files("");
     uint64_t held = td_memory().now, nth = 1;
     for (;; nth += nth < 60 ? 1 : 29) {
         td_external_report report;
@@ -358,7 +348,7 @@ TEST(no_memory_anywhere_is_an_error_and_leaks_nothing)
         CHECK_EQ(td_memory().now, held);
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_NO_MEMORY);
-        CHECK_EQ(files_in_folder(), before);
+        CHECK_EQ(test_files(""), before);
     }
     CHECK(nth > 60);
     unlink(test_path("memory.tg"));
@@ -388,13 +378,13 @@ TEST(a_failure_at_the_first_chunk_reaches_every_worker)
 
 TEST(a_cancel_leaves_nothing)
 {
-    int before = files_in_folder();
+    int before = test_files("");
     td_external_report report;
     td_cancel_request();
     td_status status = build_outside(&FAILING, &OPTIONS[0], test_path("cancel.tg"), NULL, &report);
     td_cancel_clear();
     CHECK_EQ(status, TD_CANCELLED);
-    CHECK_EQ(files_in_folder(), before);
+    CHECK_EQ(test_files(""), before);
 }
 
 TEST(too_little_memory_names_the_least)

@@ -3,7 +3,6 @@
 #include "base/random.h"
 #include "reading.h"
 
-#include <dirent.h>
 #include <errno.h>
 
 extern const td_format td_format_sg, td_format_wsg;
@@ -282,26 +281,17 @@ TEST(what_is_lost_is_said)
     td_graph_destroy(weighted);
 }
 
-static int files_in_folder(void)
-{
-    int count = 0;
-    DIR *folder = opendir(test_folder());
-    while (readdir(folder) != NULL) count++;
-    closedir(folder);
-    return count;
-}
-
 TEST(a_failed_writing_leaves_nothing_behind)
 {
     td_graph *graph = small_graph(true);
-    int before = files_in_folder();
+    int before = test_files("");
     for (uint64_t nth = 1;; nth++) {
         td_outfile_fail_at(nth, ENOSPC);
         td_status status = td_format_wsg.write(graph, test_path("full.wsg"), NULL);
         td_outfile_fail_at(0, 0);
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_IO);
-        CHECK_EQ(files_in_folder(), before);
+        CHECK_EQ(test_files(""), before);
     }
     for (uint64_t nth = 1;; nth++) {
         td_alloc_fail_at(nth);
@@ -309,7 +299,7 @@ TEST(a_failed_writing_leaves_nothing_behind)
         td_alloc_fail_at(0);
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_NO_MEMORY);
-        CHECK_EQ(files_in_folder(), before + 1);
+        CHECK_EQ(test_files(""), before + 1);
     }
     td_graph_destroy(graph);
 }

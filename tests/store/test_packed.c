@@ -5,7 +5,6 @@
 #include "base/outfile.h"
 #include "store/packed.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -255,15 +254,6 @@ TEST(writing_needs_little_memory_beyond_the_graph)
     td_graph_destroy(graph);
 }
 
-static int files_in_folder(void)
-{
-    DIR *dir = opendir(test_folder());
-    int count = 0;
-    while (readdir(dir) != NULL) count++;
-    closedir(dir);
-    return count;
-}
-
 static td_status write_read_check(const td_graph *graph, const char *path)
 {
     td_graph *loaded = NULL, *mapped = NULL;
@@ -295,7 +285,7 @@ TEST(a_failed_allocation_anywhere_is_an_error_and_leaks_nothing)
 TEST(a_failed_write_anywhere_leaves_no_file)
 {
     td_graph *graph = sample_graph(KINDS[2]);
-    int before = files_in_folder();
+    int before = test_files("");
     uint64_t nth = 1;
     for (;; nth++) {
         td_outfile_fail_at(nth, nth % 2 ? ENOSPC : EIO);
@@ -303,7 +293,7 @@ TEST(a_failed_write_anywhere_leaves_no_file)
         td_outfile_fail_at(0, 0);
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_IO);
-        CHECK_EQ(files_in_folder(), before);
+        CHECK_EQ(test_files(""), before);
     }
     CHECK(nth > 10);
     td_graph_destroy(graph);
@@ -312,7 +302,7 @@ TEST(a_failed_write_anywhere_leaves_no_file)
 TEST(a_disk_quota_is_an_error_before_the_work)
 {
     td_graph *graph = sample_graph(KINDS[2]);
-    int before = files_in_folder();
+    int before = test_files("");
     struct rlimit old, small;
     CHECK_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = old;
@@ -324,19 +314,19 @@ TEST(a_disk_quota_is_an_error_before_the_work)
     signal(SIGXFSZ, SIG_DFL);
     CHECK_EQ(status, TD_IO);
     CHECK_CONTAINS(td_last_message(), "File too large");
-    CHECK_EQ(files_in_folder(), before);
+    CHECK_EQ(test_files(""), before);
     td_graph_destroy(graph);
 }
 
 TEST(a_cancel_leaves_no_file)
 {
     td_graph *graph = sample_graph(KINDS[2]);
-    int before = files_in_folder();
+    int before = test_files("");
     td_cancel_request();
     td_status status = td_packed_write(graph, test_path("cancel.tg"), NULL);
     td_cancel_clear();
     CHECK_EQ(status, TD_CANCELLED);
-    CHECK_EQ(files_in_folder(), before);
+    CHECK_EQ(test_files(""), before);
     td_graph_destroy(graph);
 }
 

@@ -8,7 +8,6 @@
 #include "store/formats/print.h"
 #include "store/packed.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -258,22 +257,13 @@ TEST(the_suffix_or_the_name_chooses_the_format)
     td_graph_destroy(graph);
 }
 
-static int files_in_folder(void)
-{
-    DIR *dir = opendir(test_folder());
-    int count = 0;
-    while (readdir(dir) != NULL) count++;
-    closedir(dir);
-    return count;
-}
-
 TEST(a_failure_while_writing_text_leaves_nothing)
 {
     td_graph *graph = sample_graph((sample){.vertices = 1000, .edges = 400000, .weights = TD_WEIGHT_U32});
     td_pool *pool = NULL;
     CHECK_OK(td_pool_create(&pool, 4));
     td_log_set_level(TD_LOG_QUIET);
-    int before = files_in_folder();
+    int before = test_files("");
     uint64_t nth = 1;
     for (;; nth++) {
         td_outfile_fail_at(nth, ENOSPC);
@@ -282,14 +272,14 @@ TEST(a_failure_while_writing_text_leaves_nothing)
         if (status == TD_OK) break;
         CHECK_EQ(status, TD_IO);
         CHECK_CONTAINS(td_last_message(), "No space left on device");
-        CHECK_EQ(files_in_folder(), before);
+        CHECK_EQ(test_files(""), before);
     }
     CHECK(nth > 6);
     td_cancel_request();
     td_status status = td_graph_write(graph, test_path("cancelled.mtx"), NULL, pool);
     td_cancel_clear();
     CHECK_EQ(status, TD_CANCELLED);
-    CHECK_EQ(files_in_folder(), before + 1);
+    CHECK_EQ(test_files(""), before + 1);
     td_log_set_level(TD_LOG_INFO);
     td_pool_destroy(pool);
     td_graph_destroy(graph);
