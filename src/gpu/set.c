@@ -99,6 +99,8 @@ td_status td_gpu_set_open(const td_run_options *options, const char *engine, td_
         cache->opens++;
         cache->open_seconds += td_seconds_since(began);
         cache->set_bytes = cache->gpus->opened_bytes = td_memory().now - before;
+    } else {
+        td_gpu_set_note(options); /* what emulated GPUs cache may have made way */
     }
     *out = cache->gpus;
     return TD_OK;

@@ -1,5 +1,6 @@
 /* Load balance of the GPU's pushes and stealing among the CPU's workers: every choice of resident.balance, coop.balance,
  * cpu.stealing and coop.stealing does what it is there for, by counters. */
+#include "device/emulator/watch.h"
 #include "engine/engine.h"
 #include "engine/table.h"
 #include "store/formats/format.h"
@@ -64,10 +65,11 @@ static void check_balances(const td_graph *graph, const char *engine)
     CHECK_EQ(thread.moved + cta.moved + warp.moved, 0);
     CHECK_EQ(iwb.barriers, cta.barriers);
     CHECK(cta.barriers > thread.barriers);
-    CHECK(cta.ns < thread.ns);
     bool coop = strcmp(engine, "coop") == 0;
     if (coop) CHECK(warp.launches > thread.launches); /* the source's 256 edges are pieces for warps */
-    else CHECK(warp.ns < thread.ns);
+    if (!td_watch_built()) return; /* such a build counts no accesses, and kernels take no time for them */
+    CHECK(cta.ns < thread.ns);
+    if (!coop) CHECK(warp.ns < thread.ns);
     /* A warp's deposit is one atomic, however many tasks it moves. Every one of them is read by 32 lanes, 160 accesses in
      * all; an atomic for each would be 28 more. */
     if (coop) CHECK(iwb.shared - cta.shared < 28 * 160 + 28);

@@ -1,5 +1,6 @@
 /* Copies between GPUs without a link: through host memory, or through a third GPU that has links to both, whichever is
  * faster. */
+#include "device/emulator/watch.h"
 #include "engine/multi_scene.h"
 
 /* GPU 1 has links to 0 and 2, which have none to each other. */
@@ -50,7 +51,7 @@ TEST(copies_go_through_a_third_gpu_where_its_links_are_faster)
         if (through.past > 0 || through.relayed == 0 || host.past == 0 || host.relayed > 0)
             TEST_FAIL("%s: %" PRIu64 " bytes past GPU 1 and %" PRIu64 " through it; by the host %" PRIu64 " and %" PRIu64,
                       programs[p], through.past, through.relayed, host.past, host.relayed);
-        CHECK(through.first_leg >= host.past);
+        if (td_watch_built()) CHECK(through.first_leg >= host.past); /* other builds count no reads by kernels */
         if (p == 2) CHECK(through.seconds < host.seconds); /* whole ranges of values */
     }
     td_graph_destroy(graph);

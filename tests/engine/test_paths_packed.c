@@ -1,6 +1,7 @@
 /* Packed partitions of paths that stay at the host, on an emulated GPU that watches every access: how many bytes they are
  * and cross the link, that marked ones alone are read, in few launches, and what happens where they cannot be pinned. The
  * table of programs is in test_paths_emulated. */
+#include "device/emulator/watch.h"
 #include "engine/paths_counts.h"
 
 #define SMALL "paths.partition_edges=64"
@@ -66,6 +67,7 @@ TEST(a_quarter_holds_all_packed_partitions)
 /* The counter is what kernels have read in the host's memory, to the byte: no word is read twice in a walk. */
 TEST(every_word_that_crosses_is_counted_once)
 {
+    if (!td_watch_built()) SKIP("this build counts no accesses");
     static const char *const programs[] = {"pagerank", "bfs"};
     static const double parts[] = {1e-9, 0.05, 0.1};
     td_graph *graph = web(700);

@@ -1,6 +1,7 @@
 /* Core numbers on the stream engine in one launch (stream.kcore=peel), on an emulated GPU: the edges that cross the
  * link, by the rows and by the device's own count, against peeling level by level; where the switch is refused;
  * failures. */
+#include "device/emulator/watch.h"
 #include "engine/stream_ways.h"
 
 #include "store/gen.h"
@@ -50,10 +51,12 @@ TEST(the_resident_prefix_of_a_peeling_does_not_cross)
         crossed pieces = cross(graph, 0.4, "stream.subgraph=512 stream.kcore=peel stream.high_degree=32");
         crossed all[] = {levels, peel, bare, pieces};
         CHECK(peel.bytes < levels.bytes);
-        CHECK(peel.host_bytes < levels.host_bytes);
         CHECK(peel.bytes < bare.bytes);
-        CHECK_EQ(peel.host_bytes, peel.bytes);
-        CHECK_EQ(bare.host_bytes, bare.bytes);
+        if (td_watch_built()) { /* other builds count no accesses */
+            CHECK(peel.host_bytes < levels.host_bytes);
+            CHECK_EQ(peel.host_bytes, peel.bytes);
+            CHECK_EQ(bare.host_bytes, bare.bytes);
+        }
         CHECK_EQ(pieces.bytes, peel.bytes);
         CHECK(10 * peel.launches < levels.launches);
         for (int i = 0; i < 4; i++) {

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,8 +42,25 @@ static void release_room(td_emu_machine *m)
     m->blocks_room = m->threads_room = 0;
 }
 
+/* Between launches the fibers and arenas are cached: they make way where memory is short, unless a launch runs, which may
+ * be one that needs the memory. */
+
+static void make_way(td_kept *kept)
+{
+    if (pthread_mutex_trylock(&one_launch) != 0) return;
+    release_room((td_emu_machine *)(void *)((char *)kept - offsetof(td_emu_machine, kept)));
+    pthread_mutex_unlock(&one_launch);
+}
+
+/* The account lists nothing that may outlive it: the stacks hold a reference. */
+static void offer_room(td_emu_machine *m)
+{
+    if (!m->in_progress && m->stacks.account == td_account_current()) td_kept_offer(&m->kept, make_way);
+}
+
 void td_emu_machine_close(td_emu_machine *machine)
 {
+    td_kept_take(&machine->kept);
     release_room(machine);
     td_free(machine->loads);
     machine->loads = NULL;
@@ -430,10 +448,11 @@ static td_status go_on(td_emu_machine *m)
     return status;
 }
 
-td_status td_emu_machine_prepare(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape,
-                                 const void *arguments, size_t bytes)
+static td_status prepare(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape, const void *arguments,
+                         size_t bytes)
 {
     TD_CHECK(check_shape(m, kernel, shape));
+    td_kept_take(&m->kept);
     TD_CHECK(make_room(m, shape->cooperative ? shape->blocks : 1, shape->threads));
     void (*code)(const void *);
     memcpy(&code, &kernel->code, sizeof code);
@@ -453,10 +472,19 @@ td_status td_emu_machine_prepare(td_emu_machine *m, const td_kernel *kernel, con
     return TD_OK;
 }
 
+td_status td_emu_machine_prepare(td_emu_machine *machine, const td_kernel *kernel, const td_launch *shape,
+                                 const void *arguments, size_t bytes)
+{
+    pthread_mutex_lock(&one_launch);
+    td_status status = prepare(machine, kernel, shape, arguments, bytes);
+    pthread_mutex_unlock(&one_launch);
+    return status;
+}
+
 static td_status run_launch(td_emu_machine *m, const td_kernel *kernel, const td_launch *shape, const void *arguments,
                             size_t bytes)
 {
-    TD_CHECK(td_emu_machine_prepare(m, kernel, shape, arguments, bytes));
+    TD_CHECK(prepare(m, kernel, shape, arguments, bytes));
     td_emu_now = m;
     td_watch_start(m);
     return go_on(m);
@@ -468,6 +496,7 @@ td_status td_emu_machine_launch(td_emu_machine *machine, const td_kernel *kernel
     pthread_mutex_lock(&one_launch);
     td_status status = run_launch(machine, kernel, shape, arguments, bytes);
     *work = machine->work;
+    offer_room(machine);
     pthread_mutex_unlock(&one_launch);
     return status;
 }
@@ -480,6 +509,7 @@ td_status td_emu_machine_resume(td_emu_machine *machine, td_emu_work *work)
     td_watch_resume(machine);
     td_status status = go_on(machine);
     *work = machine->work;
+    offer_room(machine);
     pthread_mutex_unlock(&one_launch);
     return status;
 }
@@ -569,6 +599,7 @@ td_status td_emu_joint_run(td_emu_joint *joint)
         m->paused = false;
         m->joint = NULL;
         if (status != TD_OK || joint->ended) drop_all(m);
+        offer_room(m);
     }
     pthread_mutex_unlock(&one_launch);
     return status;

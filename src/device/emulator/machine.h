@@ -7,6 +7,7 @@
 #ifndef TD_DEVICE_EMULATOR_MACHINE_H
 #define TD_DEVICE_EMULATOR_MACHINE_H
 
+#include "base/account.h"
 #include "device/kinds.h"
 #include "device/emulator/fiber.h"
 #include "device/emulator/runtime.h"
@@ -105,6 +106,7 @@ typedef struct td_watch_state {
 /* The fibers and arenas of a device, reused by all launches. */
 typedef struct td_emu_machine {
     td_device *device;
+    td_kept kept; /* listed while no launch uses them */
     struct td_regions *regions;
     uint32_t era; /* of the ticks in its threads and arenas */
     uint64_t seed;
