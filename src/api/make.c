@@ -260,30 +260,13 @@ static td_status convert(making *self)
     return status == TD_NO_MEMORY && !outside ? conversion_too_small(self, can) : status;
 }
 
-/* Memory to build in memory a file whose decoder does not fit, measured with memory lent to the decoder; without a sign of
- * its size, more than any limit. */
-static double measured_with_decoder(const making *self)
-{
-    td_file_facts facts = {.size = sizeof facts};
-    int64_t lent = (int64_t)self->decoder_bytes + (1 << 20); /* for the decoder's other blocks */
-    double inside = 0x1p61;
-    td_memory_lend(lent);
-    if (td_file_describe(self->input, self->options.format, &facts) == TD_OK) {
-        double measured = td_inside_measured(self->input, td_format_named(facts.format), &self->build);
-        inside = td_inside_with_decoder(measured, self->decoder_bytes);
-    }
-    td_memory_lend(-lent);
-    return inside;
-}
-
-/* A decoder that does not fit: the minimum is that of a build in or out of memory, with what the decoder needs. */
+/* A decoder that does not fit: the minimum is that of a build out of memory, and what the decoder needs. */
 static td_status too_small_to_decode(making *self, td_status status)
 {
-    td_refusal refused = *td_last_refusal();
-    if (status != TD_NO_MEMORY || td_memory().budget == 0 || refused.needed == 0) return status;
-    self->decoder_bytes = refused.needed;
-    double inside = measured_with_decoder(self);
-    return too_small(self, inside, true);
+    const td_refusal *refused = td_last_refusal();
+    if (status != TD_NO_MEMORY || td_memory().budget == 0 || refused->needed == 0) return status;
+    self->decoder_bytes = refused->needed;
+    return too_small(self, 0x1p61, true);
 }
 
 static td_status find_input(making *self, const char *input)

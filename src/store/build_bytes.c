@@ -71,7 +71,7 @@ uint64_t td_most_edges(const char *path, const td_format *format)
 }
 
 /* Reading a file to learn the size of its graph: chunks are looked at and dropped. A limit that was too small for the
- * graph may be too small for that, too, and for the decoder of a compressed file. */
+ * graph may be too small for that, too. */
 enum { MEASURING_BYTES = 8 << 20 };
 
 typedef struct measure {
@@ -118,10 +118,9 @@ double td_inside_measured(const char *path, const td_format *format, const td_bu
     list->columns = build->columns;
     list->take = look_at_chunk;
     list->take_context = &seen;
-    int64_t lent = MEASURING_BYTES + (int64_t)td_decoder_needs(path);
-    td_memory_lend(lent);
+    td_memory_lend(MEASURING_BYTES);
     if (td_format_read(format, path, false, list, NULL) == TD_OK) bytes = measured_bytes(list, &seen, build);
-    td_memory_lend(-lent);
+    td_memory_lend(-(int64_t)MEASURING_BYTES);
     td_edges_destroy(list);
     return bytes;
 }

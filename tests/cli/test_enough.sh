@@ -33,15 +33,7 @@ rises run pagerank text.wel --threads 2 --quiet
 rises info text.wel --threads 2
 rises reorder text.wel -o other.tg --threads 2
 rises reorder g.tg -o other.tg --threads 2 --by rcm
-
-# A decoder may need more than the graph: what is named is not that of a build out of memory, whose every worker has one.
-if decodes xz; then
-    xz -9 -k text.wel
-    t convert text.wel.xz -o other.tg --threads 2 --memory 3M
-    if [ "$(least | sed 's/\..*//; s/M//')" -lt 90 ]; then good; else bad "what a decoder of 65 MiB needs: $err"; fi
-    succeeds convert text.wel.xz -o other.tg --threads 2 --memory "$(least)"
-fi
-rm -f text.wel text.wel.xz other.tg
+rm text.wel other.tg
 
 # 64-bit weights are ranked in memory: forests of them are not for edges that stay on disk.
 awk 'BEGIN { srand(7); for (i = 0; i < 200000; i++) print int(rand() * 20000), int(rand() * 20000), rand() }' >reals.txt
