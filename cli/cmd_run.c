@@ -65,7 +65,7 @@ static const td_arg_option options[] = {
            "given)",
            .most = 1e9),
     OPTION("sync", FLAG, sync, NULL,
-           "an iteration reads the previous one's values (default; of sssp and labels only if given)",
+           "an iteration reads the previous one's values (default; of sssp and labels if --iterations is given)",
            .excludes = "async"),
     OPTION("async", FLAG, async, NULL, "an iteration also reads values that it has updated itself"),
     OPTION("checkpoint", TEXT, checkpoint, "DIR",

@@ -46,11 +46,11 @@ static td_status read_all(td_sources *self, FILE *file)
 static td_status read_file(td_sources *self)
 {
     struct stat facts;
-    bool digits = strspn(self->path, "0123456789") == strlen(self->path);
     FILE *file = fopen(self->path, "r");
     if (file == NULL)
-        return td_fail(errno == ENOENT ? TD_NOT_FOUND : TD_IO, "--sources %s: %s%s", self->path, strerror(errno),
-                       digits ? "; one vertex is given by --source, several with commas: 17,4" : "");
+        return td_fail(errno == ENOENT ? TD_NOT_FOUND : TD_IO,
+                       "--sources %s: %s; one vertex is given by --source, several with commas: 17,4", self->path,
+                       strerror(errno));
     td_status status = fstat(fileno(file), &facts) == 0 && S_ISDIR(facts.st_mode)
                            ? td_fail(TD_IO, "--sources %s: it is a folder", self->path)
                            : read_all(self, file);

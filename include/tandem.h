@@ -671,7 +671,7 @@ typedef struct td_setting_facts {
 TD_API td_status td_setting_describe(const char *owner, int index, td_setting_facts *out);
 
 typedef enum td_mode {
-    TD_MODE_DEFAULT, /* TD_MODE_SYNC, but sssp and labels, whose results do not depend on it, may read as ASYNC does */
+    TD_MODE_DEFAULT, /* TD_MODE_SYNC; without a number of iterations sssp and labels may read as TD_MODE_ASYNC does */
     TD_MODE_SYNC,  /* an iteration reads the values of the previous one */
     TD_MODE_ASYNC, /* an iteration also reads values that it has updated itself */
 } td_mode;

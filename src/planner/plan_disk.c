@@ -108,23 +108,48 @@ td_status td_plan_too_small(const char *path, const td_program *program, const t
 }
 
 /* Whether the engine uses an emulated GPU, whose memory is host memory. */
-static bool emulates(const char *engine, const td_run_options *options)
+static bool emulates(const td_engine *engine, const td_run_options *options)
 {
     uint64_t bytes = 0;
-    if (options->devices == NULL) return false;
-    if (!td_engine_choose(engine, options->devices, options->settings)->needs_gpu) return false;
+    if (options->devices == NULL || !(engine->uses_devices & TD_USES_GPU)) return false;
     return td_devices_host_bytes(options->devices, 1, false, &bytes) == TD_OK && bytes > 0;
 }
 
-/* The host memory of a run on an emulated GPU, whose memory is this machine's: what the engine's plan states. */
-static td_status emulated_bytes(const char *engine, const td_program *program, const td_graph *graph,
-                                const td_run_options *options, uint64_t *running)
+static td_status planned_bytes(const char *engine, const td_program *program, const td_graph *graph,
+                               const td_run_options *options, uint64_t *running)
 {
     td_plan *plan = NULL;
     TD_CHECK(td_plan_make(&plan, engine, program, graph, options));
     *running = plan->program_bytes;
     td_plan_destroy(plan);
     return TD_OK;
+}
+
+/* What paths take on a GPU is known once their index is made. A guess without memory for that: what they take on cores,
+ * and as much on an emulated GPU. */
+static td_status guess_paths(const td_program *program, const td_graph *graph, const td_run_options *options,
+                             uint64_t *running)
+{
+    td_settings none = {0};
+    td_run_options cores = *options;
+    uint64_t emulated;
+    cores.devices = "cpu";
+    cores.settings = &none;
+    cores.gpu_edges = 0;
+    TD_CHECK(planned_bytes(td_paths_engine.name, program, graph, &cores, running));
+    TD_CHECK(td_devices_host_bytes(options->devices, *running, true, &emulated));
+    *running += emulated;
+    return TD_OK;
+}
+
+/* The host memory of a run that has more than the cpu engine's arrays, an emulated GPU or an index of paths: what the
+ * engine's plan states. */
+static td_status count_planned(const td_engine *engine, const td_program *program, const td_graph *graph,
+                               const td_run_options *options, uint64_t *running)
+{
+    td_status status = planned_bytes(engine->name, program, graph, options, running);
+    bool guess = status == TD_NO_MEMORY && engine == &td_paths_engine && options->devices != NULL;
+    return guess ? guess_paths(program, graph, options, running) : status;
 }
 
 /* Adds a few percent to the sum. Temporary memory of loading is free when the run begins. */
@@ -140,8 +165,11 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     td_graph_facts facts = td_graph_facts_of(graph);
     const td_graph *seen = td_graph_seen_by(program, graph);
     uint64_t ranks = ranks_bytes(program, seen);
-    bool counted = emulates(engine, options) && emulated_bytes(engine, program, graph, options, &running) == TD_OK;
-    td_status status = td_program_for(&program, program, &facts, options);
+    const td_engine *chosen = td_engine_choose(engine, options->devices, options->settings);
+    bool emulated = emulates(chosen, options), planned = emulated || chosen == &td_paths_engine;
+    td_status status = planned ? count_planned(chosen, program, graph, options, &running) : TD_NO_MEMORY;
+    bool counted = status == TD_OK;
+    if (counted || status == TD_NO_MEMORY) status = td_program_for(&program, program, &facts, options);
     if (status == TD_OK && !counted) status = td_cpu_bytes(program, seen, options, &running);
     if (!counted) running += td_run_input_bytes(program, seen, options) + td_checkpoint_bytes(program, seen, options);
     if (status == TD_OK) status = td_hybrid_count_bytes(program, seen, &file, options, memory_allowed(), &disk);
@@ -155,8 +183,7 @@ td_status td_plan_too_large(const char *path, const char *engine, const td_progr
     bool fits = disk.least <= td_memory().limit && ranks == 0; /* which are made in memory */
     return td_refuse(&refusal, "%s on %s needs at least {memory} %s (with its edges in memory%s, estimated); %s "
                      "given%s%s%s", program->info->name, path, least,
-                     !emulates(engine, options) ? "" : counted ? " and an emulated GPU's memory"
-                                                               : ", without the emulated GPU's memory",
+                     !emulated ? "" : counted ? " and an emulated GPU's memory" : ", without the emulated GPU's memory",
                      td_format_size(has, td_memory().limit),
                      fits ? "; " : "", fits ? td_named("engine") : "", fits ? " hybrid leaves them on disk" : "");
 }

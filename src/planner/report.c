@@ -74,12 +74,21 @@ static void put_plan(td_json *json, const td_run_report *report)
     td_json_end_object(json);
 }
 
+static void put_source(td_json *json, const td_run_report *report)
+{
+    const td_graph *graph = report->run->graph;
+    uint32_t source = report->options->source;
+    const char *name = td_graph_vertex_name(graph, source);
+    td_json_u64(json, "source", td_graph_id(graph, source));
+    if (name != NULL) td_json_string(json, "source_name", name);
+}
+
 static void put_parameters(td_json *json, const td_run_report *report)
 {
     const td_run *run = report->run;
     const td_program_info *info = run->program->info;
     td_json_object(json, "parameters");
-    if (report->options->has_source) td_json_u64(json, "source", td_graph_id(run->graph, report->options->source));
+    if (report->options->has_source) put_source(json, report);
     if (report->options->has_iterations) td_json_u64(json, "iterations", report->options->iterations);
     if (run->program->cpu[TD_WEIGHT_NONE].measure != TD_MEASURE_NONE) td_json_real(json, "tolerance", run->tolerance);
     td_json_bool(json, "parents", report->options->parents);

@@ -221,7 +221,7 @@ static td_status check_weights(const td_program_info *info, const td_graph *grap
 bool td_run_strict(const td_program *program, const td_run_options *options)
 {
     const td_cpu_kernels *k = &program->cpu[TD_WEIGHT_NONE];
-    return options->mode == TD_MODE_SYNC && options->has_iterations && program->info->kind == TD_KIND_GAS && k->fused &&
+    return options->mode != TD_MODE_ASYNC && options->has_iterations && program->info->kind == TD_KIND_GAS && k->fused &&
            k->sum == TD_SUM_MIN && !k->first_hit;
 }
 

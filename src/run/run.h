@@ -298,11 +298,9 @@ typedef struct td_graph_facts {
 td_graph_facts td_graph_facts_of(const td_graph *graph);
 td_status td_run_check_facts(const td_program *program, const td_graph_facts *facts);
 
-/* Checks the request against the program and the graph, and prepares parameters and inputs. On failure *out is
- * untouched. */
-/* Whether the request asks for a number of synchronous iterations of a program that otherwise reads values as soon as
- * they are written (a minimum over all paths, whose end does not depend on the order): then every iteration must read
- * the values of the one before it, in every direction. */
+/* Whether the request asks for a number of iterations, not asynchronous ones, of a program that otherwise reads values as
+ * soon as they are written (a minimum over all paths, whose end does not depend on the order): then every iteration must
+ * read the values of the one before it, in every direction. */
 bool td_run_strict(const td_program *program, const td_run_options *options);
 
 /* Whether TD_MODE_ASYNC is possible and makes a difference. */
@@ -311,6 +309,8 @@ bool td_program_has_async(const td_program *program);
 /* Whether td_run_create reads the weights to find one that the program refuses. */
 bool td_run_looks_at_weights(const td_program_info *info, const td_graph *graph);
 
+/* Checks the request against the program and the graph, and prepares parameters and inputs. On failure *out is
+ * untouched. */
 td_status td_run_create(td_run **out, const td_program *program, const td_graph *graph, const td_run_options *options);
 
 /* Whether real distances may become infinite: the end of such a run looks for them among the lists' targets. */

@@ -39,6 +39,9 @@ succeeds run wcc n.tg -o - --output-format csv --order random --quiet
 equal "$(sort <<<"$out")" "$(printf '"L, A",Berlin\n"New York",Berlin\nBerlin,Berlin\nParis,Berlin')" 'groups by name'
 succeeds run bfs n.tg --source Paris --engine hybrid --memory 20M -o - --quiet
 equal "$(tail -1 <<<"$out")" "$(printf 'Paris\t0')" 'names of a graph on disk'
+succeeds run bfs n.tg --source Paris --json named.json --quiet
+contains "$(cat named.json)" '"source_name": "Paris"' 'the report of a run from a name'
+fails 1 'one vertex is given by --source, several with commas' run bfs n.tg --sources Paris --quiet
 printf 'Berlin 1\nParis 3\n' >seeds.txt
 succeeds run pagerank n.tg --set pagerank.personal=seeds.txt --top 1 --quiet
 contains "$out" 'Paris' 'files of values by name'
@@ -62,6 +65,19 @@ succeeds reorder c.csv -o c.tg --columns _,source,target,_ --quiet
 fails 2 "--columns source,x: 'x' is none of source, target, weight and _" convert c.csv -o x.tg --columns source,x
 fails 2 '--columns is for edge lists' convert g.tg -o x.tg --columns source,target
 fails 2 '--columns is for edge lists' info g.tg --columns source,target
+
+# A word where edges have their weights is one of a heading, whatever its language.
+printf 'von,nach,km\nRom,Ulm,5\nUlm,Bonn,6\n' >km.csv
+succeeds run sssp km.csv -s Rom -o - --quiet
+equal "$out" "$(printf 'Bonn\t11\nRom\t0\nUlm\t5')" 'names under a heading of other words'
+printf 'am,von,nach,km\n9,Rom,Ulm,5\n9,Ulm,Bonn,6\n' >days.csv
+succeeds run sssp days.csv --columns _,source,target,weight -s Rom -o - --quiet
+equal "$out" "$(printf 'Bonn\t11\nRom\t0\nUlm\t5')" 'columns of names under such a heading'
+printf 'Rom,Ulm,5\nUlm,Bonn,6\n' >bare.csv
+succeeds run sssp bare.csv -s Rom -o - --quiet
+equal "$out" "$(printf 'Bonn\t11\nRom\t0\nUlm\t5')" 'names without a heading'
+printf '1 2 4294967296\n' >wide.txt
+fails 1 'and --weights f64 allows 2^53' run sssp wide.txt -s 1 --quiet
 
 # A process substitution is read like standard input.
 "$TANDEM" convert g.tg -o g.wel --quiet

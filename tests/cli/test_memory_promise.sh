@@ -45,6 +45,20 @@ keeps 48M info groups.tg --check --threads 2 # of 67 MiB, half of which are offs
 "$TANDEM" gen smallworld --vertices 200000 --degree 8 --seed 3 -o new.tg --quiet
 keeps 9M run bfs -s 1 new.tg --threads 1
 
+# An emulated GPU's memory is this machine's, and so are the stacks of its threads. An index of paths is counted, too.
+"$TANDEM" gen rmat --scale 16 --degree 9 --weights 1:50 --seed 5 -o gpu.tg --quiet
+for command in 'sssp -s 1|resident --devices emu:1@unchecked' 'sssp -s 1|stream --devices emu:1@unchecked' \
+    'sssp -s 1|coop --devices emu:1@unchecked' 'mst|coop --devices emu:1@unchecked' \
+    'pagerank --iterations 3|hybrid --devices emu:1@unchecked --set hybrid.use=gpu' \
+    'sssp -s 1|multi --devices emu:2@unchecked' 'sssp -s 1|paths --devices cpu' 'kcore|paths --devices cpu' \
+    'sssp -s 1|paths --devices emu:1@unchecked'; do
+    command="run ${command%|*} gpu.tg --threads 2 --engine ${command#*|}"
+    t $command --memory 2M --quiet
+    keeps "$(least)" $command
+done
+t run mst gpu.tg --engine paths --devices cpu --memory 2M --quiet
+contains "$err" 'paths would gain nothing' 'what no memory would help'
+
 # What works with some memory works with more, also where the process takes a large part of it.
 "$TANDEM" gen uniform --scale 16 --degree 22 -o small.tg --quiet
 works=

@@ -1,11 +1,17 @@
-/* Switching between fibers: what a fiber has in registers and on its stack is there when it goes on. */
+/* Switching between fibers: what a fiber has in registers and on its stack is there when it goes on. What stacks take is
+ * charged to an account. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O2") /* without it no value stays in a register across a call */
 #endif
 
 #include "device/emulator/fiber.h"
 
+#include "base/account.h"
+#include "device/emulator/sanitizer.h"
 #include "test.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { FIBERS = 3, TURNS = 50 };
 
@@ -92,6 +98,63 @@ TEST(a_fiber_starts_with_its_stack_as_a_call_would_leave_it)
     open_stacks();
     (void)take_turns(FIBERS);
     for (int i = 0; i < FIBERS; i++) CHECK(aligned[i]);
+    td_fiber_stacks_close(&stacks);
+}
+
+/* A run under a limit keeps their room, and refuses what does not fit. */
+TEST(stacks_are_charged_to_the_account_that_opens_them)
+{
+    enum { MANY = 100 };
+    uint64_t bytes = (uint64_t)MANY * TD_FIBER_TOUCHED, before = td_memory().now;
+    td_account *account = NULL, *other;
+    CHECK_OK(td_account_create(&account, NULL));
+    other = td_account_enter(account);
+    CHECK_OK(td_fiber_stacks_open(&stacks, MANY));
+    CHECK(account->now >= bytes + MANY * sizeof *stacks.fibers);
+    CHECK(td_memory().now > 0);
+    td_fiber_stacks_close(&stacks);
+    CHECK_EQ(account->now, 0);
+    account->budget = bytes - 1;
+    CHECK_STATUS(td_fiber_stacks_open(&stacks, MANY), TD_NO_MEMORY);
+    CHECK_CONTAINS(td_last_message(), "memory allows more");
+    CHECK_EQ(account->now, 0);
+    (void)td_account_enter(other);
+    td_account_release(account);
+    CHECK_EQ(td_memory().now, before);
+}
+
+static __attribute__((noinline)) void use_stack(void)
+{
+    volatile char frame[1500];
+    for (size_t i = 0; i < sizeof frame; i += 64) frame[i] = (char)i;
+    switch_out();
+}
+
+static void short_main(void)
+{
+    td_fiber_arrived();
+    use_stack();
+    for (;;) switch_out();
+}
+
+/* Wherever in its page a stack begins, the frames of most kernels, some 1.5 KB, stay within the page that is charged. */
+TEST(most_frames_take_the_one_page_that_is_charged)
+{
+    enum { MANY = 64 };
+    unsigned char in_memory[TD_FIBER_STACK >> 10];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (TD_ADDRESS_CHECKED || page != TD_FIBER_TOUCHED) return; /* its frames are larger */
+    memset(&scheduler, 0, sizeof scheduler);
+    CHECK_OK(td_fiber_stacks_open(&stacks, MANY));
+    for (running = 0; running < MANY; running++) {
+        td_fiber *fiber = &stacks.fibers[running];
+        td_fiber_prepare(fiber, short_main);
+        td_fiber_switch(&scheduler, fiber);
+        size_t pages = 0;
+        CHECK_EQ(mincore(fiber->stack, TD_FIBER_STACK, in_memory), 0);
+        for (size_t i = 0; i < TD_FIBER_STACK / page; i++) pages += in_memory[i] & 1u;
+        CHECK_EQ(pages, 1);
+    }
     td_fiber_stacks_close(&stacks);
 }
 

@@ -14,7 +14,8 @@ static void check_plan(const char *program, const td_graph *graph, td_run_option
     uint64_t held = td_memory().now;
     td_memory_reset_peak();
     CHECK_OK(td_plan_execute(plan, &run));
-    double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
+    /* Threads of all blocks that fit at once have stacks in the plan; a run of small frontiers launches fewer blocks. */
+    double stacks = 2048.0 * 4096, took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
     double slack = strcmp(run->rows[0].direction, "bucket") == 0 ? 2 : 1.3; /* how full buckets get is a guess */
     if (said < 0.95 * took || said > slack * took + 20000)
         TEST_FAIL("%s '%s' on %s takes %.0f bytes, the plan says %.0f", program, settings_text, graph->name, took,
@@ -61,7 +62,7 @@ TEST(runs_take_what_their_plan_says)
 }
 
 /* An emulated GPU's memory, the watch's cells for it, the blocks in flight and the stacks of their threads are the host's;
- * how many there will be is a guess, which may be too high by a thousand threads. */
+ * how many blocks there will be is a guess, which may be a few too many. */
 static void check_emulated_plan(const td_program *program, const td_graph *graph, const char *devices)
 {
     td_run_options options = options_for(program, graph, NULL);
@@ -73,8 +74,9 @@ static void check_emulated_plan(const td_program *program, const td_graph *graph
     CHECK_OK(td_plan_make(&plan, "resident", program, graph, &options));
     td_memory_reset_peak();
     CHECK_OK(td_plan_execute(plan, &run));
-    double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
-    if (said < 0.95 * took || said > 1.25 * took + 0x1p22)
+    /* Threads of all blocks that fit at once have stacks in the plan; a run of small frontiers launches fewer blocks. */
+    double stacks = 2048.0 * 4096, took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
+    if (said < 0.95 * took || said > 1.25 * took + 0x1p21 + stacks)
         TEST_FAIL("%s on %s takes %.0f bytes, the plan says %.0f", program->info->name, devices, took, said);
     CHECK(took > (double)(plan->device_graph_bytes + plan->device_program_bytes));
     td_run_destroy(run);
@@ -204,7 +206,8 @@ TEST(runs_of_the_coop_engine_take_no_more_than_their_plan_says)
     td_memory_reset_peak();
     CHECK_OK(td_plan_execute(plan, &run));
     CHECK_STR(run->engine, "coop");
-    double took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
+    /* Threads of all blocks that fit at once have stacks in the plan; a run of small frontiers launches fewer blocks. */
+    double stacks = 2048.0 * 4096, took = (double)(td_memory().peak - held), said = (double)plan->program_bytes;
     if (said < 0.9 * took || said > 2 * took) TEST_FAIL("it takes %.0f bytes, the plan says %.0f", took, said);
     td_run_destroy(run);
     td_plan_destroy(plan);

@@ -93,6 +93,7 @@ TEST(a_weight_that_cannot_be_kept_is_refused)
     test_expect_graph("zero.wel", "1 2 0.0\n2 3 0e5\n3 1 .5\n", "3: 1>2:0 2>3:0 3>1:0.5");
     test_expect_failure("huger.wel", "1 2 1e999\n", TD_FORMAT, ":1: the weight 1e999 is too large");
     test_expect_failure("wide.wel", "1 2 4294967296\n", TD_FORMAT, ":1: the weight 4294967296 is beyond 4294967295");
+    test_expect_failure("wide.wel", "1 2 4294967296\n", TD_FORMAT, "kept as a float, and weights f64 allows 2^53");
     test_expect_failure("word.wel", "1 2 3\n1 2 heavy\n", TD_FORMAT, ":2: the weight is 'heavy'");
     test_expect_failure("tail.wel", "1 2 3\n1 2 3kg\n", TD_FORMAT, ":2: the weight is '3kg'");
 }

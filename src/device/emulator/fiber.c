@@ -2,6 +2,7 @@
 
 #include "base/account.h"
 #include "base/alloc.h"
+#include "base/size.h"
 #include "device/emulator/sanitizer.h"
 
 #include <errno.h>
@@ -111,8 +112,9 @@ static void set_entry(td_fiber *fiber, void (*entry)(void))
 }
 #endif
 
-/* Stacks that all ended at the same place of a page would share a few lines of the cache. */
-static size_t colour(uint32_t fiber) { return (size_t)fiber * 13 % 64 * 64; }
+/* Stacks that all ended at the same place of a page would share a few lines of the cache. Half a page is left, so that
+ * most kernels' frames take one page, which is what is charged. */
+static size_t colour(uint32_t fiber) { return (size_t)fiber * 13 % 32 * 64; }
 
 td_status td_fiber_stacks_open(td_fiber_stacks *out, uint32_t count)
 {
@@ -122,8 +124,10 @@ td_status td_fiber_stacks_open(td_fiber_stacks *out, uint32_t count)
     size_t guard = (size_t)sysconf(_SC_PAGESIZE), each = TD_FIBER_STACK + guard;
     TD_CHECK(TD_NEW_ZEROED(&made.fibers, count, "fibers"));
     if (!td_space_take(account, (uint64_t)count * TD_FIBER_TOUCHED)) {
+        char bytes[TD_NUMBER_BYTES];
         td_refusal refusal = td_memory_lack((uint64_t)count * TD_FIBER_TOUCHED);
-        TD_TRY(td_refuse(&refusal, "stacks of %u emulated threads", count));
+        TD_TRY(td_refuse(&refusal, "%s of memory for the stacks of %u emulated threads; {memory} allows more",
+                         td_format_size(bytes, (uint64_t)count * TD_FIBER_TOUCHED), count));
     }
     made.account = account;
     td_account_keep(account);

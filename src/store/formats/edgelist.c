@@ -191,6 +191,14 @@ static td_status open_table(preface *self, const td_piece *piece, const char *li
     return TD_OK;
 }
 
+/* Whether a line has a word where edges have their weights. */
+static bool has_word_for_weight(const preface *self, const td_field *fields, unsigned count)
+{
+    td_table table = {.weight = 2};
+    if (self->edges->columns != NULL && td_table_columns(&table, self->edges->columns) != TD_OK) return false;
+    return table.weight != TD_NO_COLUMN && count > table.weight && !is_number(&fields[table.weight]);
+}
+
 /* A first line of words may be an edge between names. */
 static td_status note_header(preface *self, const td_piece *piece, const char *line, const char *end)
 {
@@ -198,7 +206,7 @@ static td_status note_header(preface *self, const td_piece *piece, const char *l
     unsigned count = 0;
     self->facts.header_at = piece->byte + (uint64_t)(line - piece->text);
     if (td_table_fields(piece, td_table_separator(line, end), line, end, fields, &count) != TD_OK) count = 0;
-    self->facts.heading = is_heading(self, fields, count);
+    self->facts.heading = is_heading(self, fields, count) || (!self->ours && has_word_for_weight(self, fields, count));
     return TD_OK;
 }
 

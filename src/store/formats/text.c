@@ -114,12 +114,11 @@ td_status td_fail_weight(const td_piece *piece, const char *at, const td_edge_ch
     if (weight->integer && wide)
         return td_fail_line(piece, at, "the weight %s is beyond 2^53, the largest integer that a 64-bit float holds; "
                             "with a decimal point it is rounded", word);
-    if (weight->integer)
-        return td_fail_line(piece, at, chunk->chosen
-                                           ? "the weight %s is beyond 4294967295, the largest integer weight; with a decimal "
-                                             "point it is a float"
-                                           : "the weight %s is beyond 4294967295, the largest integer weight; with a decimal "
-                                             "point it is kept as a float, and {weights} f64 allows 2^53", word);
+    if (weight->integer) {
+        td_status status = td_fail_line(piece, at, "the weight %s is beyond 4294967295, the largest integer weight; with "
+                                        "a decimal point it is %sa float", word, chunk->chosen ? "" : "kept as ");
+        return chunk->chosen ? status : td_fail_add(status, ", and {weights} f64 allows 2^53");
+    }
     td_status status =
         fabs(weight->value) < 1
             ? td_fail_line(piece, at, "the weight %s is below the range of a %s, and would become 0", word,
