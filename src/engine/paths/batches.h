@@ -50,6 +50,8 @@ typedef struct td_paths_batches {
     /* packed.c: no batches and slots, but packed partitions, some of them on the GPU (`memory`) */
     bool packed;
     uint32_t *sources, *targets; /* of partitions: vertices that edges leave and enter; of the latter a bound */
+    bool *chained;           /* partitions: whether they are chains (path_state.h) */
+    uint64_t mirrors;        /* of all partitions */
     char *packed_words;      /* of all packed partitions, pinned; those on the GPU first */
     void *packed_seen;       /* their address for kernels */
     uint64_t packed_bytes, pool_bytes, near_bytes, residents; /* pool: on the GPU, of which near_bytes are in use */

@@ -264,7 +264,7 @@ static td_status declare(td_paths_job *self)
     td_path_state *s = &self->gpu->args.paths;
     bool batched = self->gpu->batches != NULL;
     uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : self->paths.edges;
-    if (is_packed(self)) mirrors = 2 * count_places(self); /* the message before, and the last */
+    if (is_packed(self)) mirrors = self->gpu->batches->mirrors;
     TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
     TD_CHECK(declare_masters(self));
     TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));

@@ -19,6 +19,22 @@ static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED
 
 static uint64_t edges_of(const td_path_partition *of) { return of->entries - of->paths; }
 
+static uint64_t count_mirrors(const td_paths_batches *b, const td_path_partition *of, uint32_t k)
+{
+    return b->chained[k] ? edges_of(of) : 2 * (uint64_t)b->sources[k];
+}
+
+/* Edges of the longest path. */
+static uint64_t longest_of(const td_paths *p, const td_path_partition *of)
+{
+    uint64_t most = 0;
+    for (uint32_t path = 0; path < of->paths; path++) {
+        uint64_t edges = td_path_end(p, of, path) - td_path_begin(p, of, path) - 1;
+        if (edges > most) most = edges;
+    }
+    return most;
+}
+
 /* Vertices that a partition's paths enter, at most: paths are in the order of their last vertices, mostly. */
 static uint64_t bound_targets(const td_paths *p, const td_path_partition *of)
 {
@@ -55,6 +71,8 @@ static uint64_t pack_bytes(const td_paths_job *self, uint32_t k)
     const td_paths_batches *b = self->gpu->batches;
     uint64_t edges = edges_of(of), weight = td_gpu_weight_bytes(&self->gpu->job);
     uint32_t vertex = width_of(self->cpu.graph->vertices);
+    if (b->chained[k])
+        return aligned(list_words(of->entries, vertex + TD_PATH_CHAIN_BITS) * ID) + aligned(edges * weight);
     uint64_t words = list_words(b->sources[k], vertex) + list_words(b->targets[k], vertex) +
         list_words(edges, width_of(b->sources[k]));
     return aligned(words * ID) + aligned(edges * weight);
@@ -89,21 +107,30 @@ static bool may_pack(const td_paths_job *self, const td_device *device)
     return self->gpu->batches->place_count < UINT32_MAX / 2;
 }
 
+/* In lists a value goes one edge on in a walk, along a chain as far as its path goes; but lists take fewer bytes where
+ * paths are short. */
 static td_status count_some_targets(void *context, uint64_t begin, uint64_t end, int worker)
 {
     const td_paths_job *self = context;
+    td_paths_batches *b = self->gpu->batches;
+    bool numbers = self->cpu.graph->vertices < FLAG >> TD_PATH_CHAIN_BITS;
     (void)worker;
-    for (uint64_t k = begin; k < end; k++)
-        self->gpu->batches->targets[k] = (uint32_t)bound_targets(&self->paths, &self->paths.partition[k]);
+    for (uint64_t k = begin; k < end; k++) {
+        b->targets[k] = (uint32_t)bound_targets(&self->paths, &self->paths.partition[k]);
+        b->chained[k] = numbers && longest_of(&self->paths, &self->paths.partition[k]) >= TD_PATH_CHAIN;
+    }
     return TD_OK;
 }
 
 static td_status count_words(td_paths_job *self)
 {
     td_paths_batches *b = self->gpu->batches;
-    b->packed_bytes = 0;
+    b->packed_bytes = b->mirrors = 0;
     TD_CHECK(td_pool_for(self->options->pool, self->paths.partitions, GRAIN, count_some_targets, self));
-    for (uint32_t k = 0; k < self->paths.partitions; k++) b->packed_bytes += pack_bytes(self, k);
+    for (uint32_t k = 0; k < self->paths.partitions; k++) {
+        b->packed_bytes += pack_bytes(self, k);
+        b->mirrors += count_mirrors(b, &self->paths.partition[k], k);
+    }
     return TD_OK;
 }
 
@@ -114,8 +141,11 @@ td_status td_paths_choose_packs(td_paths_job *self, const td_device *device)
     if (!b->packed) return TD_OK;
     TD_CHECK(TD_NEW_ZEROED(&b->sources, self->paths.partitions, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&b->targets, self->paths.partitions, "packed partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&b->chained, self->paths.partitions, "packed partitions"));
     TD_CHECK(td_paths_count_sources(self, b->sources));
-    return count_words(self);
+    TD_CHECK(count_words(self));
+    b->packed = b->mirrors <= UINT32_MAX;
+    return TD_OK;
 }
 
 td_status td_paths_reserve_packs(td_paths_job *self)
@@ -267,7 +297,61 @@ static void write_weights(const td_paths_job *self, const edge *edges, uint32_t 
         memcpy(out + i * weight, (const char *)self->paths.weights + edges[i].number * weight, weight);
 }
 
-static void pack_one(packing *all, uint32_t k, edge *edges, uint32_t *numbers)
+/* How many edges leave a vertex; `sources`: those of all edges, ascending. */
+static uint32_t count_source(const uint32_t *sources, uint32_t count, uint32_t v)
+{
+    uint32_t at = number_of(sources, count, v), begin = at;
+    while (at < count && sources[at] == v) at++;
+    return at - begin;
+}
+
+static uint32_t list_leaving(const td_paths *p, const td_path_partition *of, uint32_t *out)
+{
+    uint32_t count = 0;
+    for (uint32_t path = 0; path < of->paths; path++)
+        for (uint64_t e = td_path_begin(p, of, path); e + 1 < td_path_end(p, of, path); e++) out[count++] = p->vertices[e];
+    qsort(out, count, sizeof *out, by_vertex);
+    return count;
+}
+
+static void list_chain(const td_paths_job *self, uint32_t k, const uint32_t *sources, uint32_t count, uint32_t *out)
+{
+    const td_paths *p = &self->paths;
+    const td_path_partition *of = &p->partition[k];
+    uint32_t first = 32 * self->index.first_word[k];
+    for (uint32_t path = 0; path < of->paths; path++)
+        for (uint64_t begin = td_path_begin(p, of, path), e = begin, end = td_path_end(p, of, path); e < end; e++) {
+            uint32_t v = p->vertices[e], home = self->index.home[v] - first; /* of no path here: beyond the last */
+            bool alone = e + 1 < end && count_source(sources, count, v) == 1;
+            *out++ = v << TD_PATH_CHAIN_BITS | (e == begin ? TD_PATH_CHAIN_BEGINS : 0) | (alone ? TD_PATH_CHAIN_ALONE : 0) |
+                     (home > path && home < of->paths ? TD_PATH_CHAIN_LATER : 0) | (home == path ? FLAG : 0);
+        }
+}
+
+static void write_chain_weights(const td_paths_job *self, uint32_t k, char *out)
+{
+    uint64_t weight = td_gpu_weight_bytes(&self->gpu->job);
+    if (weight > 0)
+        memcpy(out, (const char *)self->paths.weights + td_paths_first_edge(self, k) * weight,
+               edges_of(&self->paths.partition[k]) * weight);
+}
+
+/* Puts a partition as a chain. */
+static void pack_chain(packing *all, uint32_t k, uint32_t *numbers)
+{
+    const td_paths_job *self = all->self;
+    const td_path_partition *of = &self->paths.partition[k];
+    uint32_t *words = (uint32_t *)(void *)(self->gpu->batches->packed_words + all->at[k]);
+    uint32_t count = list_leaving(&self->paths, of, numbers);
+    td_path_pack pack = {.first = all->packs[k].first, .edges = count, .paths = of->paths, .entries = of->entries};
+    list_chain(self, k, numbers, count, numbers + count);
+    pack.end = (uint32_t)(write_list(numbers + count, of->entries, words) - words);
+    write_chain_weights(self, k, (char *)words + aligned(pack.end * ID));
+    all->bytes[k] = aligned(pack.end * ID) + aligned(count * td_gpu_weight_bytes(&self->gpu->job));
+    all->packs[k] = pack;
+}
+
+static void pack_lists(packing *all, uint32_t k, edge *edges, uint32_t *numbers)
 {
     const td_paths_job *self = all->self;
     const td_path_partition *of = &self->paths.partition[k];
@@ -290,7 +374,10 @@ static void pack_one(packing *all, uint32_t k, edge *edges, uint32_t *numbers)
 static td_status pack_some(void *context, uint64_t begin, uint64_t end, int worker)
 {
     packing *all = context;
-    for (uint64_t k = begin; k < end; k++) pack_one(all, (uint32_t)k, all->edges[worker], all->numbers[worker]);
+    for (uint64_t k = begin; k < end; k++) {
+        if (all->self->gpu->batches->chained[k]) pack_chain(all, (uint32_t)k, all->numbers[worker]);
+        else pack_lists(all, (uint32_t)k, all->edges[worker], all->numbers[worker]);
+    }
     return TD_OK;
 }
 
@@ -352,7 +439,7 @@ static td_status pack_all(td_paths_job *self, packing *all)
     for (uint32_t k = 0; k < count; k++) {
         all->packs[k].first = first;
         all->at[k + 1] = all->at[k] + pack_bytes(self, k);
-        first += self->gpu->batches->sources[k];
+        first += (uint32_t)count_mirrors(self->gpu->batches, &self->paths.partition[k], k);
     }
     TD_CHECK(td_pool_for(self->cpu.pool, count, GRAIN, pack_some, all));
     TD_CHECK(place(all));
@@ -377,7 +464,8 @@ uint64_t td_paths_pack_host_bytes(const td_paths_job *self)
     const td_paths_batches *b = self->gpu->batches;
     uint64_t workers = (uint64_t)td_pool_threads(self->options->pool);
     uint64_t room = workers * (most_edges(self) * (sizeof(edge) + 3 * ID) + 2 * sizeof(void *)); /* while they are packed */
-    return b->packed_bytes + room + (uint64_t)self->paths.partitions * (sizeof(td_path_pack) + 2 * ID + 2 * sizeof(uint64_t));
+    return b->packed_bytes + room + (uint64_t)self->paths.partitions * (sizeof(td_path_pack) + 2 * ID + sizeof(bool) +
+                                                                         2 * sizeof(uint64_t));
 }
 
 void td_paths_close_packs(td_paths_job *self)
@@ -387,4 +475,5 @@ void td_paths_close_packs(td_paths_job *self)
     td_free(b->packed_words);
     td_free(b->sources);
     td_free(b->targets);
+    td_free(b->chained);
 }
