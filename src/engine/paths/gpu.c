@@ -565,6 +565,7 @@ td_status td_paths_gpu_set_up(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     TD_CHECK(choose_batches(self, job->device));
     if (self->gpu->batches != NULL) TD_CHECK(td_paths_reserve_packs(self));
+    if (self->gpu->batches != NULL) TD_CHECK(td_paths_list_readers(self)); /* what is packed decides its part on the GPU */
     job->state.context = self->cpu.context;
     job->state.vertices = job->graph->vertices;
     describe_gpu(self, job->device);
