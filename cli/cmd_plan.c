@@ -30,7 +30,7 @@ static const td_arg_option options[] = {
     OPTION("engine", TEXT, engine, "E", "the engine: {} (default: auto)", .names = td_engine_name),
     OPTION("devices", TEXT, devices, "LIST", "the devices that the run may use (default: cpu and cuda:0)"),
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "limit on a GPU's memory: 4G, 512M", .least = 1, .most = 0x1p62),
-    OPTION("gpu-edges", TEXT, gpu_edges, "SHARE", "limit on edges in a GPU's memory: 25% of the graph's, or a size"),
+    OPTION("gpu-edges", TEXT, gpu_edges, "SHARE", "limit on edges in a GPU's memory: 25% of what the engine keeps of them, or a size"),
     OPTION("source", TEXT, source, "ID", "the vertex to start from; any if it is left out", .letter = 's'),
     OPTION("iterations", COUNT, iterations, "N", "upper limit on iterations", .least = 1, .most = 1e9),
     OPTION("tolerance", REAL, tolerance, "T", "converged when an iteration changes the values by no more", .most = 1e9),

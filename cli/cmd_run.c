@@ -56,7 +56,7 @@ static const td_arg_option options[] = {
     OPTION("gpu-memory", SIZE, gpu_memory, "SIZE", "limit on a GPU's memory: 4G, 512M", .least = 1,
            .most = 0x1p62),
     OPTION("gpu-edges", TEXT, gpu_edges, "SHARE",
-           "limit on edges in a GPU's memory: 25% of the graph's, or a size; for experiments"),
+           "limit on edges in a GPU's memory: 25% of what the engine keeps of them, or a size; for experiments"),
     OPTION("iterations", COUNT, iterations, "N",
            "upper limit on iterations; fewer only if the run converges (default: the "
            "program's)", .least = 1, .most = 1e9),

@@ -85,16 +85,27 @@ TD_INLINE void td_path_raise(double nearness, double updates, double vertices, d
  * enter, the place of its first vertex in the first list. A list is in blocks of 32 numbers: the least numbers of all
  * blocks, their words of flags, the widths of their numbers, a byte each, and then the numbers, less the least of their
  * block, in as many bits. Flags: of vertices, this partition has the home path (a vertex in both lists has it in the
- * second); of edges, the last one into its second vertex. */
-enum { TD_PATH_BLOCK = 32 };
+ * second); of edges, the last one into its second vertex.
+ *
+ * A partition with a long path is a chain instead, one such list: the vertices along its paths, as they are stored, each
+ * with the bits below. Flags: this is an entry of the vertex's home path. */
+enum {
+    TD_PATH_BLOCK = 32,
+    TD_PATH_CHAIN = 16,       /* edges of a long path */
+    TD_PATH_CHAIN_BEGINS = 1, /* a path begins here */
+    TD_PATH_CHAIN_ALONE = 2,  /* no other edge of the partition leaves the vertex than the next of the path */
+    TD_PATH_CHAIN_LATER = 4,  /* a later path of the partition is the vertex's home path */
+    TD_PATH_CHAIN_BITS = 3,
+};
 typedef struct td_path_pack {
     const uint32_t *words;            /* the first list is at 0 */
     const void *weights;
     uint32_t sources, targets, edges; /* numbers of the lists */
     uint32_t targets_at, edges_at, end; /* words */
-    uint32_t first;                   /* of its mirrors, one for every vertex that edges leave */
+    uint32_t first;                   /* of its mirrors: two for every vertex that edges leave; chains: one for every edge */
     uint32_t far;                     /* the words are in the host's memory */
     uint32_t paths;
+    uint32_t entries;                 /* chains: of the list; others: 0 */
 } td_path_pack;
 
 typedef struct td_path_state {
@@ -128,7 +139,8 @@ typedef struct td_path_state {
     uint32_t late_room;
     const uint32_t *opens;              /* GPUs: bitmap of the paths that may be the homes of their first vertices; 0: any */
     const td_path_pack *packs;          /* GPUs, coarse marks: of partitions; 0: paths are walked where they are. Mirrors
-                                         * are those of a partition and a vertex then: the message before, and the last */
+                                         * are those of a partition and a vertex then: the message before, and the last;
+                                         * of chains, those of edges */
     const uint32_t *home_partition;     /* GPUs, coarse marks: of a vertex, the partition of its home path */
     /* Several GPUs: bitmaps of vertices. A vertex has one master, on the GPU of its home path; deposits on another GPU,
      * where it is foreign, wait in `sums` there until they are sent. 0: one GPU has all masters. */

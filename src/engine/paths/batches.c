@@ -62,8 +62,8 @@ td_status td_paths_shape_batches(td_paths_job *self, uint64_t fixed, uint64_t ro
     uint64_t least = ALIGNED, whole = p->partitions > 0 ? bytes_of(self, 0, p->partitions) : ALIGNED;
     uint64_t left = room > fixed ? room - fixed : 0;
     double cap = self->options->gpu_edges, allowed = cap <= 1 ? cap * (double)whole : cap;
-    if (cap > 0 && allowed < (double)left) left = (uint64_t)allowed;
     if (b->packed) return td_paths_shape_packs(self, left), TD_OK;
+    if (cap > 0 && allowed < (double)left) left = (uint64_t)allowed;
     for (uint32_t k = 0; k < p->partitions; k++)
         if (bytes_of(self, k, k + 1) > least) least = bytes_of(self, k, k + 1);
     b->slots = self->set.streams > 0 ? self->set.streams : WANTED_SLOTS;
@@ -329,14 +329,19 @@ static td_status open_slots(td_paths_job *self)
     return TD_OK;
 }
 
+td_status td_paths_list_readers(td_paths_job *self)
+{
+    TD_CHECK(allocate_readers(self));
+    TD_CHECK(fill_readers(self));
+    return self->gpu->batches->packed ? td_paths_pack_words(self) : TD_OK;
+}
+
 td_status td_paths_open_batches(td_paths_job *self)
 {
     td_gpu_job *job = &self->gpu->job;
     td_paths_batches *b = self->gpu->batches;
     const td_path_state *s = &self->gpu->args.paths;
     uint64_t n = job->graph->vertices;
-    TD_CHECK(allocate_readers(self));
-    TD_CHECK(fill_readers(self));
     TD_CHECK(b->packed ? td_paths_open_packs(self) : open_slots(self));
     TD_CHECK(send(job, s->place_offsets, b->place_offsets, (n + 1) * sizeof(uint64_t)));
     TD_CHECK(send(job, s->places, b->places, b->place_count * ID));

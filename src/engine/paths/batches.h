@@ -50,9 +50,15 @@ typedef struct td_paths_batches {
     /* packed.c: no batches and slots, but packed partitions, some of them on the GPU (`memory`) */
     bool packed;
     uint32_t *sources, *targets; /* of partitions: vertices that edges leave and enter; of the latter a bound */
+    bool *chained;           /* partitions: whether they are chains (path_state.h) */
+    uint64_t mirrors, chains; /* of all partitions; how many are chains */
     char *packed_words;      /* of all packed partitions, pinned; those on the GPU first */
     void *packed_seen;       /* their address for kernels */
-    uint64_t packed_bytes, pool_bytes, near_bytes, residents; /* pool: on the GPU, of which near_bytes are in use */
+    uint64_t packed_bytes;   /* of packed partitions, at most: the room for their words */
+    td_path_pack *packs;     /* of partitions; NULL: they are not packed yet */
+    uint64_t *at, *bytes_of; /* of partitions: where their words are at the host, and their bytes */
+    uint64_t words_bytes;    /* of all of them */
+    uint64_t pool_bytes, near_bytes, residents; /* pool: on the GPU, of which near_bytes are in use */
     uint64_t clock;
     uint64_t copies, bytes, evictions, prefetched, kept; /* kept: visits of a batch that was in a slot already */
 } td_paths_batches;
@@ -71,14 +77,17 @@ td_status td_paths_shape_batches(td_paths_job *self, uint64_t fixed, uint64_t ro
 uint64_t td_paths_batch_host_bytes(const td_paths_job *self);
 uint64_t td_paths_pinned_bytes(const td_paths_job *self); /* wanted */
 
-/* Allocates and fills what the host has of it; sends what the GPU has. */
+/* Lists the partitions that read a vertex; packs partitions if they are to be packed. Then: allocates and fills what the
+ * host has besides, and sends what the GPU has. */
+td_status td_paths_list_readers(td_paths_job *self);
 td_status td_paths_open_batches(td_paths_job *self);
 void td_paths_close_batches(td_paths_job *self);
 
-/* packed.c: decides whether partitions are packed and counts their bytes; pins them (or decides otherwise); how many of them are
- * on the GPU, for so many bytes; packs them, and sends what the GPU has. */
+/* packed.c: decides whether partitions are packed and counts their bytes; pins them (or decides otherwise); packs them; how
+ * many bytes of them are on the GPU, where so many are left; sends what the GPU has. */
 td_status td_paths_choose_packs(td_paths_job *self, const td_device *device);
 td_status td_paths_reserve_packs(td_paths_job *self);
+td_status td_paths_pack_words(td_paths_job *self);
 void td_paths_shape_packs(td_paths_job *self, uint64_t left);
 td_status td_paths_open_packs(td_paths_job *self);
 void td_paths_close_packs(td_paths_job *self);

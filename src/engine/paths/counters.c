@@ -30,6 +30,8 @@ static void add_batches(td_paths_batches *sum, const td_paths_batches *more)
     sum->packed |= more->packed;
     sum->residents += more->residents;
     sum->near_bytes += more->near_bytes;
+    sum->words_bytes += more->words_bytes;
+    sum->chains += more->chains;
 }
 
 static void count_packs(const td_paths_job *self, const td_paths_batches *all)
@@ -38,6 +40,8 @@ static void count_packs(const td_paths_job *self, const td_paths_batches *all)
     td_run_count(run, "partitions_resident", all->residents);
     td_run_count(run, "partitions_read", self->sum.fetched);
     td_run_count(run, "partitions_repeated", self->sum.repeats);
+    td_run_count(run, "partitions_chained", all->chains);
+    td_run_count(run, "packed_bytes", all->words_bytes);
     td_run_count(run, "resident_bytes", all->near_bytes);
     td_run_count(run, "link_bytes", all->near_bytes + self->sum.crossed);
     td_run_count(run, "pinned_bytes", all->pinned_bytes);

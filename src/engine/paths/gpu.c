@@ -264,7 +264,7 @@ static td_status declare(td_paths_job *self)
     td_path_state *s = &self->gpu->args.paths;
     bool batched = self->gpu->batches != NULL;
     uint64_t message = job->traits->message_bytes, mirrors = s->plain ? job->graph->vertices : self->paths.edges;
-    if (is_packed(self)) mirrors = 2 * count_places(self); /* the message before, and the last */
+    if (is_packed(self)) mirrors = self->gpu->batches->mirrors;
     TD_CHECK(s->plain ? declare_lists(self) : declare_paths(self));
     TD_CHECK(declare_masters(self));
     TD_CHECK(td_gpu_new(job, &s->marks, td_paths_mark_words(self), ID, "marks of paths"));
@@ -565,6 +565,7 @@ td_status td_paths_gpu_set_up(td_paths_job *self)
     td_gpu_job *job = &self->gpu->job;
     TD_CHECK(choose_batches(self, job->device));
     if (self->gpu->batches != NULL) TD_CHECK(td_paths_reserve_packs(self));
+    if (self->gpu->batches != NULL) TD_CHECK(td_paths_list_readers(self)); /* what is packed decides its part on the GPU */
     job->state.context = self->cpu.context;
     job->state.vertices = job->graph->vertices;
     describe_gpu(self, job->device);

@@ -19,6 +19,22 @@ static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED
 
 static uint64_t edges_of(const td_path_partition *of) { return of->entries - of->paths; }
 
+static uint64_t count_mirrors(const td_paths_batches *b, const td_path_partition *of, uint32_t k)
+{
+    return b->chained[k] ? edges_of(of) : 2 * (uint64_t)b->sources[k];
+}
+
+/* Edges of the longest path. */
+static uint64_t longest_of(const td_paths *p, const td_path_partition *of)
+{
+    uint64_t most = 0;
+    for (uint32_t path = 0; path < of->paths; path++) {
+        uint64_t edges = td_path_end(p, of, path) - td_path_begin(p, of, path) - 1;
+        if (edges > most) most = edges;
+    }
+    return most;
+}
+
 /* Vertices that a partition's paths enter, at most: paths are in the order of their last vertices, mostly. */
 static uint64_t bound_targets(const td_paths *p, const td_path_partition *of)
 {
@@ -55,6 +71,8 @@ static uint64_t pack_bytes(const td_paths_job *self, uint32_t k)
     const td_paths_batches *b = self->gpu->batches;
     uint64_t edges = edges_of(of), weight = td_gpu_weight_bytes(&self->gpu->job);
     uint32_t vertex = width_of(self->cpu.graph->vertices);
+    if (b->chained[k])
+        return aligned(list_words(of->entries, vertex + TD_PATH_CHAIN_BITS) * ID) + aligned(edges * weight);
     uint64_t words = list_words(b->sources[k], vertex) + list_words(b->targets[k], vertex) +
         list_words(edges, width_of(b->sources[k]));
     return aligned(words * ID) + aligned(edges * weight);
@@ -89,21 +107,31 @@ static bool may_pack(const td_paths_job *self, const td_device *device)
     return self->gpu->batches->place_count < UINT32_MAX / 2;
 }
 
+/* In lists a value goes one edge on in a walk, along a chain as far as its path goes; but lists take fewer bytes where
+ * paths are short. */
 static td_status count_some_targets(void *context, uint64_t begin, uint64_t end, int worker)
 {
     const td_paths_job *self = context;
+    td_paths_batches *b = self->gpu->batches;
+    bool numbers = self->cpu.graph->vertices < FLAG >> TD_PATH_CHAIN_BITS;
     (void)worker;
-    for (uint64_t k = begin; k < end; k++)
-        self->gpu->batches->targets[k] = (uint32_t)bound_targets(&self->paths, &self->paths.partition[k]);
+    for (uint64_t k = begin; k < end; k++) {
+        b->targets[k] = (uint32_t)bound_targets(&self->paths, &self->paths.partition[k]);
+        b->chained[k] = numbers && longest_of(&self->paths, &self->paths.partition[k]) >= TD_PATH_CHAIN;
+    }
     return TD_OK;
 }
 
 static td_status count_words(td_paths_job *self)
 {
     td_paths_batches *b = self->gpu->batches;
-    b->packed_bytes = 0;
+    b->packed_bytes = b->mirrors = b->chains = 0;
     TD_CHECK(td_pool_for(self->options->pool, self->paths.partitions, GRAIN, count_some_targets, self));
-    for (uint32_t k = 0; k < self->paths.partitions; k++) b->packed_bytes += pack_bytes(self, k);
+    for (uint32_t k = 0; k < self->paths.partitions; k++) {
+        b->packed_bytes += pack_bytes(self, k);
+        b->mirrors += count_mirrors(b, &self->paths.partition[k], k);
+        b->chains += b->chained[k];
+    }
     return TD_OK;
 }
 
@@ -114,8 +142,11 @@ td_status td_paths_choose_packs(td_paths_job *self, const td_device *device)
     if (!b->packed) return TD_OK;
     TD_CHECK(TD_NEW_ZEROED(&b->sources, self->paths.partitions, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&b->targets, self->paths.partitions, "packed partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&b->chained, self->paths.partitions, "packed partitions"));
     TD_CHECK(td_paths_count_sources(self, b->sources));
-    return count_words(self);
+    TD_CHECK(count_words(self));
+    b->packed = b->mirrors <= UINT32_MAX;
+    return TD_OK;
 }
 
 td_status td_paths_reserve_packs(td_paths_job *self)
@@ -133,10 +164,15 @@ td_status td_paths_reserve_packs(td_paths_job *self)
     return TD_OK;
 }
 
+/* Of all packed partitions: a bound until they are packed. */
+static uint64_t words_of(const td_paths_batches *b) { return b->packs != NULL ? b->words_bytes : b->packed_bytes; }
+
 void td_paths_shape_packs(td_paths_job *self, uint64_t left)
 {
     td_paths_batches *b = self->gpu->batches;
-    b->pool_bytes = left < b->packed_bytes ? left / ALIGNED * ALIGNED : b->packed_bytes;
+    double cap = self->options->gpu_edges, allowed = cap <= 1 ? cap * (double)words_of(b) : cap;
+    if (cap > 0 && allowed < (double)left) left = (uint64_t)allowed;
+    b->pool_bytes = left < words_of(b) ? left / ALIGNED * ALIGNED : words_of(b);
 }
 
 /* Packing. */
@@ -148,9 +184,6 @@ typedef struct edge {
 
 typedef struct packing {
     td_paths_job *self;
-    td_path_pack *packs;
-    uint64_t *at;       /* partitions + 1: where the words of a partition are */
-    uint64_t *bytes;    /* of partitions */
     edge **edges;       /* of a worker */
     uint32_t **numbers;
 } packing;
@@ -267,64 +300,97 @@ static void write_weights(const td_paths_job *self, const edge *edges, uint32_t 
         memcpy(out + i * weight, (const char *)self->paths.weights + edges[i].number * weight, weight);
 }
 
-static void pack_one(packing *all, uint32_t k, edge *edges, uint32_t *numbers)
+/* How many edges leave a vertex; `sources`: those of all edges, ascending. */
+static uint32_t count_source(const uint32_t *sources, uint32_t count, uint32_t v)
+{
+    uint32_t at = number_of(sources, count, v), begin = at;
+    while (at < count && sources[at] == v) at++;
+    return at - begin;
+}
+
+static uint32_t list_leaving(const td_paths *p, const td_path_partition *of, uint32_t *out)
+{
+    uint32_t count = 0;
+    for (uint32_t path = 0; path < of->paths; path++)
+        for (uint64_t e = td_path_begin(p, of, path); e + 1 < td_path_end(p, of, path); e++) out[count++] = p->vertices[e];
+    qsort(out, count, sizeof *out, by_vertex);
+    return count;
+}
+
+static void list_chain(const td_paths_job *self, uint32_t k, const uint32_t *sources, uint32_t count, uint32_t *out)
+{
+    const td_paths *p = &self->paths;
+    const td_path_partition *of = &p->partition[k];
+    uint32_t first = 32 * self->index.first_word[k];
+    for (uint32_t path = 0; path < of->paths; path++)
+        for (uint64_t begin = td_path_begin(p, of, path), e = begin, end = td_path_end(p, of, path); e < end; e++) {
+            uint32_t v = p->vertices[e], home = self->index.home[v] - first; /* of no path here: beyond the last */
+            bool alone = e + 1 < end && count_source(sources, count, v) == 1;
+            *out++ = v << TD_PATH_CHAIN_BITS | (e == begin ? TD_PATH_CHAIN_BEGINS : 0) | (alone ? TD_PATH_CHAIN_ALONE : 0) |
+                     (home > path && home < of->paths ? TD_PATH_CHAIN_LATER : 0) | (home == path ? FLAG : 0);
+        }
+}
+
+static void write_chain_weights(const td_paths_job *self, uint32_t k, char *out)
+{
+    uint64_t weight = td_gpu_weight_bytes(&self->gpu->job);
+    if (weight > 0)
+        memcpy(out, (const char *)self->paths.weights + td_paths_first_edge(self, k) * weight,
+               edges_of(&self->paths.partition[k]) * weight);
+}
+
+/* Puts a partition as a chain. */
+static void pack_chain(packing *all, uint32_t k, uint32_t *numbers)
 {
     const td_paths_job *self = all->self;
     const td_path_partition *of = &self->paths.partition[k];
-    uint32_t *words = (uint32_t *)(void *)(self->gpu->batches->packed_words + all->at[k]), *next;
+    td_paths_batches *b = self->gpu->batches;
+    uint32_t *words = (uint32_t *)(void *)(b->packed_words + b->at[k]);
+    uint32_t count = list_leaving(&self->paths, of, numbers);
+    td_path_pack pack = {.first = b->packs[k].first, .edges = count, .paths = of->paths, .entries = of->entries};
+    list_chain(self, k, numbers, count, numbers + count);
+    pack.end = (uint32_t)(write_list(numbers + count, of->entries, words) - words);
+    write_chain_weights(self, k, (char *)words + aligned(pack.end * ID));
+    b->bytes_of[k] = aligned(pack.end * ID) + aligned(count * td_gpu_weight_bytes(&self->gpu->job));
+    b->packs[k] = pack;
+}
+
+static void pack_lists(packing *all, uint32_t k, edge *edges, uint32_t *numbers)
+{
+    const td_paths_job *self = all->self;
+    const td_path_partition *of = &self->paths.partition[k];
+    td_paths_batches *b = self->gpu->batches;
+    uint32_t *words = (uint32_t *)(void *)(b->packed_words + b->at[k]), *next;
     uint32_t count = list_edges(&self->paths, of, edges), *sources = numbers, *targets = numbers + count;
     uint32_t *places = targets + count, distinct = list_sources(edges, count, sources);
     uint32_t entered = list_targets(self, k, edges, count, targets);
     number_edges(edges, count, sources, distinct, places);
     flag_sources(self, k, targets, entered, sources, distinct);
-    td_path_pack pack = {.first = all->packs[k].first, .sources = distinct, .targets = entered, .edges = count,
+    td_path_pack pack = {.first = b->packs[k].first, .sources = distinct, .targets = entered, .edges = count,
                          .paths = of->paths};
     pack.targets_at = (uint32_t)((next = write_list(sources, distinct, words)) - words);
     pack.edges_at = (uint32_t)((next = write_list(targets, entered, next)) - words);
     pack.end = (uint32_t)(write_list(places, count, next) - words);
     write_weights(self, edges, count, (char *)words + aligned(pack.end * ID));
-    all->bytes[k] = aligned(pack.end * ID) + aligned(count * td_gpu_weight_bytes(&self->gpu->job));
-    all->packs[k] = pack;
+    b->bytes_of[k] = aligned(pack.end * ID) + aligned(count * td_gpu_weight_bytes(&self->gpu->job));
+    b->packs[k] = pack;
 }
 
 static td_status pack_some(void *context, uint64_t begin, uint64_t end, int worker)
 {
     packing *all = context;
-    for (uint64_t k = begin; k < end; k++) pack_one(all, (uint32_t)k, all->edges[worker], all->numbers[worker]);
-    return TD_OK;
-}
-
-/* As many partitions as there is room for go to the GPU, the first ones: they come first in the words, too. */
-static td_status place(packing *all)
-{
-    td_paths_batches *b = all->self->gpu->batches;
-    td_stream *stream = all->self->gpu->job.stream;
-    bool full = false;
-    for (uint32_t k = 0; k < all->self->paths.partitions; k++) {
-        td_path_pack *pack = &all->packs[k];
-        const char *seen = (const char *)b->packed_seen + all->at[k];
-        full |= b->near_bytes + all->bytes[k] > b->pool_bytes;
-        pack->far = full;
-        if (!full) {
-            seen = b->memory + b->near_bytes;
-            memmove(b->packed_words + b->near_bytes, b->packed_words + all->at[k], all->bytes[k]);
-            b->near_bytes += all->bytes[k];
-            b->residents++;
-        }
-        pack->words = (const uint32_t *)(const void *)seen;
-        pack->weights = seen + aligned(pack->end * ID);
+    for (uint64_t k = begin; k < end; k++) {
+        if (all->self->gpu->batches->chained[k]) pack_chain(all, (uint32_t)k, all->numbers[worker]);
+        else pack_lists(all, (uint32_t)k, all->edges[worker], all->numbers[worker]);
     }
-    return b->near_bytes > 0 ? td_stream_copy(stream, b->memory, b->packed_words, b->near_bytes, TD_TO_DEVICE) : TD_OK;
+    return TD_OK;
 }
 
 static td_status make_room(packing *all, int workers)
 {
-    uint64_t most = most_edges(all->self), count = all->self->paths.partitions;
-    TD_CHECK(TD_NEW_ZEROED(&all->packs, count, "packed partitions"));
+    uint64_t most = most_edges(all->self);
     TD_CHECK(TD_NEW_ZEROED(&all->edges, workers, "packed partitions"));
     TD_CHECK(TD_NEW_ZEROED(&all->numbers, workers, "packed partitions"));
-    TD_CHECK(TD_NEW(&all->at, count + 1, "packed partitions"));
-    TD_CHECK(TD_NEW(&all->bytes, count, "packed partitions"));
     for (int i = 0; i < workers; i++) {
         TD_CHECK(TD_NEW(&all->edges[i], most, "packed partitions"));
         TD_CHECK(TD_NEW(&all->numbers[i], 3 * most, "packed partitions"));
@@ -340,36 +406,69 @@ static void free_room(packing *all, int workers)
     }
     td_free(all->edges);
     td_free(all->numbers);
-    td_free(all->packs);
-    td_free(all->at);
-    td_free(all->bytes);
 }
 
-static td_status pack_all(td_paths_job *self, packing *all)
+static td_status make_tables(td_paths_job *self)
 {
+    td_paths_batches *b = self->gpu->batches;
     uint32_t first = 0, count = self->paths.partitions;
-    all->at[0] = 0;
+    TD_CHECK(TD_NEW_ZEROED(&b->packs, (uint64_t)count + 1, "packed partitions"));
+    TD_CHECK(TD_NEW(&b->at, (uint64_t)count + 1, "packed partitions"));
+    TD_CHECK(TD_NEW_ZEROED(&b->bytes_of, (uint64_t)count + 1, "packed partitions"));
+    b->at[0] = 0;
     for (uint32_t k = 0; k < count; k++) {
-        all->packs[k].first = first;
-        all->at[k + 1] = all->at[k] + pack_bytes(self, k);
-        first += self->gpu->batches->sources[k];
+        b->packs[k].first = first;
+        b->at[k + 1] = b->at[k] + pack_bytes(self, k);
+        first += (uint32_t)count_mirrors(b, &self->paths.partition[k], k);
     }
-    TD_CHECK(td_pool_for(self->cpu.pool, count, GRAIN, pack_some, all));
-    TD_CHECK(place(all));
-    if (count > 0)
-        TD_CHECK(td_stream_copy(self->gpu->job.stream, (void *)(uintptr_t)self->gpu->args.paths.packs, all->packs,
-                                count * sizeof *all->packs, TD_TO_DEVICE));
-    return td_stream_synchronize(self->gpu->job.stream);
+    return TD_OK;
+}
+
+td_status td_paths_pack_words(td_paths_job *self)
+{
+    int workers = td_pool_threads(self->cpu.pool);
+    td_paths_batches *b = self->gpu->batches;
+    packing all = {.self = self};
+    TD_CHECK(make_tables(self));
+    td_status status = make_room(&all, workers);
+    if (status == TD_OK) status = td_pool_for(self->cpu.pool, self->paths.partitions, GRAIN, pack_some, &all);
+    free_room(&all, workers);
+    for (uint32_t k = 0; k < self->paths.partitions; k++) b->words_bytes += b->bytes_of[k];
+    return status;
+}
+
+/* As many partitions as there is room for go to the GPU, the first ones: they come first in the words, too. */
+static td_status place(td_paths_job *self)
+{
+    td_paths_batches *b = self->gpu->batches;
+    bool full = false;
+    for (uint32_t k = 0; k < self->paths.partitions; k++) {
+        td_path_pack *pack = &b->packs[k];
+        const char *seen = (const char *)b->packed_seen + b->at[k];
+        full |= b->near_bytes + b->bytes_of[k] > b->pool_bytes;
+        pack->far = full;
+        if (!full) {
+            seen = b->memory + b->near_bytes;
+            memmove(b->packed_words + b->near_bytes, b->packed_words + b->at[k], b->bytes_of[k]);
+            b->near_bytes += b->bytes_of[k];
+            b->residents++;
+        }
+        pack->words = (const uint32_t *)(const void *)seen;
+        pack->weights = seen + aligned(pack->end * ID);
+    }
+    if (b->near_bytes == 0) return TD_OK;
+    return td_stream_copy(self->gpu->job.stream, b->memory, b->packed_words, b->near_bytes, TD_TO_DEVICE);
 }
 
 td_status td_paths_open_packs(td_paths_job *self)
 {
-    int workers = td_pool_threads(self->cpu.pool);
-    packing all = {.self = self};
-    td_status status = make_room(&all, workers);
-    if (status == TD_OK) status = pack_all(self, &all);
-    free_room(&all, workers);
-    return status;
+    td_paths_batches *b = self->gpu->batches;
+    uint64_t count = self->paths.partitions;
+    TD_CHECK(place(self));
+    if (count > 0)
+        TD_CHECK(td_stream_copy(self->gpu->job.stream, (void *)(uintptr_t)self->gpu->args.paths.packs, b->packs,
+                                count * sizeof *b->packs, TD_TO_DEVICE));
+    return td_stream_synchronize(self->gpu->job.stream);
 }
 
 uint64_t td_paths_pack_host_bytes(const td_paths_job *self)
@@ -377,7 +476,8 @@ uint64_t td_paths_pack_host_bytes(const td_paths_job *self)
     const td_paths_batches *b = self->gpu->batches;
     uint64_t workers = (uint64_t)td_pool_threads(self->options->pool);
     uint64_t room = workers * (most_edges(self) * (sizeof(edge) + 3 * ID) + 2 * sizeof(void *)); /* while they are packed */
-    return b->packed_bytes + room + (uint64_t)self->paths.partitions * (sizeof(td_path_pack) + 2 * ID + 2 * sizeof(uint64_t));
+    return b->packed_bytes + room + ((uint64_t)self->paths.partitions + 1) * (sizeof(td_path_pack) + 2 * ID + sizeof(bool) +
+                                                                         2 * sizeof(uint64_t));
 }
 
 void td_paths_close_packs(td_paths_job *self)
@@ -387,4 +487,8 @@ void td_paths_close_packs(td_paths_job *self)
     td_free(b->packed_words);
     td_free(b->sources);
     td_free(b->targets);
+    td_free(b->chained);
+    td_free(b->packs);
+    td_free(b->at);
+    td_free(b->bytes_of);
 }

@@ -6,7 +6,7 @@
  *
  * All edges of a partition that leave a vertex send the same message, so that a mirror is one of a partition and a vertex,
  * not of an edge: few enough to stay on the GPU. It is accessed by the warp alone that has the partition. A new value
- * reaches the other edges of the partition in the next walk. */
+ * reaches the other edges of the partition in the next walk; along a chain (path_chain.h) it goes on at once. */
 
 /* Reads a list, block after block. Lanes hold the heads of 32 blocks, and 64 words of the packed numbers. */
 typedef struct path_reader {
@@ -105,7 +105,7 @@ TD_DEVICE void path_spread(const td_path_state *s, uint32_t v, bool renewed, uin
 TD_DEVICE bool path_refresh_mirrors(const td_path_state *s, const td_context *c, uint32_t k, const td_path_pack *of,
                                     td_path_tally *t)
 {
-    program_message *mirrors = (program_message *)s->sent + 2 * (uint64_t)of->first;
+    program_message *mirrors = (program_message *)s->sent + of->first;
     path_reader reader = path_open_list(of->words, 0, of->targets_at, of->sources);
     bool fresh = false;
     for (uint32_t base = 0; base < of->sources; base += TD_WARP) {
@@ -153,7 +153,7 @@ TD_DEVICE uint32_t path_source_at(const td_path_pack *of, uint32_t i)
 TD_DEVICE void path_send_packed(const td_path_state *s, const td_context *c, const td_path_pack *of, bool on, uint32_t e,
                                 path_number edge, uint32_t w, bool here, td_path_tally *t)
 {
-    const program_message *mirrors = (const program_message *)s->sent + 2 * (uint64_t)of->first;
+    const program_message *mirrors = (const program_message *)s->sent + of->first;
     bool brings = false, triggers = false, renewed = false, any, last;
     program_accum brought = path_no_deposit(c);
     if (on) {
@@ -203,6 +203,8 @@ TD_DEVICE void path_walk_edges(const td_path_state *s, const td_context *c, cons
     }
 }
 
+#include "kernels/gpu/path_chain.h"
+
 /* Walks a partition while its own walk marks it, PATH_PASSES times at most, or once if its words cross the link; whether it
  * was marked. All lanes call. */
 TD_DEVICE bool path_walk_packed(const td_path_state *s, const td_context *c, uint32_t k, td_path_tally *t)
@@ -210,8 +212,9 @@ TD_DEVICE bool path_walk_packed(const td_path_state *s, const td_context *c, uin
     const td_path_pack *of = &s->packs[k];
     uint32_t passes = of->far == 0 ? PATH_PASSES : 1, pass = 0;
     for (; pass < passes && path_take_mark(s, k); pass++) {
-        bool fresh = path_refresh_mirrors(s, c, k, of, t);
-        if (fresh) path_walk_edges(s, c, of, t);
+        bool fresh = of->entries > 0 || path_refresh_mirrors(s, c, k, of, t);
+        if (of->entries > 0) path_walk_chain(s, c, k, of, t);
+        else if (fresh) path_walk_edges(s, c, of, t);
         else path_apply_targets(s, c, of, t);
         path_flush(s, c, false, t);
         if (td_lane() > 0) continue;
