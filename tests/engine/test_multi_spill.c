@@ -307,7 +307,7 @@ TEST(plans_state_the_ring_that_loads_the_fragments)
                 if (random && !info->renumbers) continue;
                 options.gpu_edges = half ? 0.5 : 0;
                 double part = taken_over_stated(programs[p], graph, options, random ? "multi.partition=random" : "");
-                CHECK(part > 0.75 && part <= 1);
+                CHECK(part > 0.7 && part <= 1); /* of emulated GPUs, stacks of all blocks that fit are stated */
             }
     td_graph_destroy(graph);
 }

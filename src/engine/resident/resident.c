@@ -384,16 +384,11 @@ static td_status plan_group(td_plan *plan, const td_gpu_choice *choice, td_gpu_b
         plan->group = width;
         td_plan_count(plan, "batch_at_once", width);
         if (group.program > need->program) need->program = group.program;
-        if (group.host > need->host) need->host = group.host;
+        bool alone = plan->options.source_count % width == 1; /* the last search is a single one */
+        if (!alone || group.host > need->host) need->host = group.host;
         return TD_OK;
     }
     return TD_OK;
-}
-
-/* Whether a search is not shared: of many sources, the last one may be left over. */
-static bool searches_alone(const td_plan *plan)
-{
-    return plan->group < 2 || plan->options.source_count % plan->group == 1;
 }
 
 static td_status warn_tiny(td_plan *plan, const td_device *device)
@@ -432,7 +427,7 @@ static td_status plan_resident(td_plan *plan)
     TD_CHECK(td_gpu_count_bytes(plan->program, graph, options, &choice, &need));
     TD_CHECK(td_gpu_check_fit(plan->program, &need, options, gpus->gpu[0]));
     TD_CHECK(plan_group(plan, &choice, &need));
-    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused && searches_alone(plan); /* several rounds per launch */
+    bool cooperative = plan->program->cpu[TD_WEIGHT_NONE].fused; /* several rounds per launch */
     td_plan_on_device(plan, gpus->gpu[0], need.graph, need.program, cooperative);
     plan->program_bytes = need.host + td_gpu_run_bytes(1);
     plan->program_bytes += copied_bytes(plan, td_plan_spares_lists(plan), need.copies);
