@@ -156,6 +156,7 @@ static td_status run_subject(job *self, int s, const td_graph *graph, const char
     td_run_options how = {.pool = self->pool, .settings = &settings, .has_source = program->info->needs_source,
                           .source = busiest(graph), .has_iterations = subjects[s].iterations > 0,
                           .iterations = subjects[s].iterations,
+                          .mode = td_program_has_async(program) && subjects[s].iterations > 0 ? TD_MODE_ASYNC : TD_MODE_DEFAULT,
                           .engine = "multi", .devices = self->settings->devices, .cache = &self->cache};
     if (truncate(self->log, 0) != 0) return td_fail_errno(TD_IO, errno, "cannot empty %s", self->log);
     TD_TRY(add_settings(self, &subjects[s], family, &settings));

@@ -716,7 +716,7 @@ typedef struct td_request {
     void *progress_context;
     const char *devices;  /* the devices to use, separated by commas: "cpu", "cuda:0", ...; NULL for Tandem's choice */
     uint64_t gpu_memory;  /* bytes of a GPU's memory that may be used, 0: all of it */
-    double gpu_edges;     /* limit on edges in it: up to 1 a share of the graph's edge bytes, above 1 bytes; 0: none */
+    double gpu_edges;     /* limit on edges in it: up to 1 a share of what the engine keeps of edges, above 1 bytes; 0: none */
     /* A run that was killed or cancelled can be resumed on any engine and device, with the same graph, program and
      * parameters. Iterations and tolerance may differ. See docs/guide/checkpoints.md. */
     const char *checkpoint;    /* folder for the checkpoints of this run, or NULL */

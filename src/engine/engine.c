@@ -81,8 +81,8 @@ static td_status check_strict(const td_plan *plan)
             size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " or " : "", td_engines[i]->name);
         }
-    return td_fail(TD_USAGE, "{sync} and {iterations}: with the engine %s an iteration of %s reads values of its own, so "
-                   "that a number of iterations means other values elsewhere; use {engine} %s, or leave out {sync}",
+    return td_fail(TD_USAGE, "{iterations}: with the engine %s an iteration of %s reads values of its own, so "
+                   "that a number of iterations means other values elsewhere; use {engine} %s, or give {async}",
                    plan->engine->name, plan->program->info->name, names);
 }
 

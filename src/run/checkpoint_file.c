@@ -64,6 +64,7 @@ td_status td_identity_of(td_identity *out, const td_run *run, td_pool *pool)
     out->source = run->context.source;
     out->value_bytes = (uint32_t)run->program->cpu[TD_WEIGHT_NONE].value_bytes;
     out->async = run->async;
+    out->strict = run->strict;
     memcpy(out->parameter, run->context.parameter, sizeof out->parameter);
     int precision = run->program->info->precision_choice;
     if (precision > 0) out->parameter[precision - 1] = 0; /* value_bytes says it */
@@ -161,6 +162,9 @@ td_status td_identity_compare(const td_identity *written, const td_identity *min
         return td_fail(TD_INVALID, "%s is of %s; give %s", path,
                        written->async ? "an asynchronous run" : "a synchronous run",
                        td_named(written->async ? "async" : "sync"));
+    if (mine->strict && !written->strict)
+        return td_fail(TD_INVALID, "%s is of a run whose iterations may read their own values, so that this run would not "
+                       "give what its number of iterations gives elsewhere; leave out {iterations}", path);
     TD_CHECK(compare_parameters(written, mine, info, path));
     TD_CHECK(compare_inputs(written, mine, info, path));
     if (written->value_bytes == mine->value_bytes) return TD_OK;
@@ -270,9 +274,9 @@ static bool is_flag(uint32_t word) { return word <= 1; }
 static td_status check_words(const disk_header *header, const char *path)
 {
     const td_identity *identity = &header->identity;
-    static const char *const names[] = {"converged", "has_active", "by_levels", "async", "symmetric", "real_weights"};
+    static const char *const names[] = {"converged", "has_active", "by_levels", "async", "strict", "symmetric", "real_weights"};
     const uint32_t flags[] = {header->converged, header->has_active, header->by_levels, identity->async,
-                              identity->symmetric, identity->real_weights};
+                              identity->strict, identity->symmetric, identity->real_weights};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!is_flag(flags[i]))
             return td_fail(TD_CORRUPT, "%s: the flag %s of its header is %" PRIu32 "; allowed are 0 and 1", path,

@@ -15,7 +15,7 @@ typedef struct td_identity {
     char program[32];
     uint64_t graph_id, edges;
     uint32_t graph_id_kind, vertices, real_weights, symmetric;
-    uint32_t source, value_bytes, async, unused;
+    uint32_t source, value_bytes, async, strict; /* strict: td_run_strict */
     double parameter[TD_PARAMETERS];
     uint64_t input_hash[TD_INPUTS]; /* 0: no such input */
 } td_identity;

@@ -493,6 +493,7 @@ td_status td_run_create(td_run **out, const td_program *program, const td_graph 
     run->program = program;
     run->graph = graph;
     run->async = options->mode == TD_MODE_ASYNC;
+    run->strict = td_run_strict(program, options);
     run->tolerance = options->has_tolerance ? options->tolerance : info->tolerance;
     if (options->has_iterations && !options->has_tolerance) run->tolerance = 0;
     run->context = make_context(info, graph, options);

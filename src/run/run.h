@@ -233,7 +233,7 @@ typedef struct td_run {
     td_context context; /* parameters of the run; the run owns the inputs */
     double *inputs[TD_INPUTS];
     bool counts_neighbours; /* kcore: input 0 is made by the engine and is not here */
-    bool async;
+    bool async, strict; /* strict: td_run_strict */
     bool lent;          /* it belongs to a batch (api/batch.c), and td_result_destroy leaves it */
     bool converged;
     uint32_t iterations;

@@ -57,6 +57,33 @@ TEST(another_source_or_other_inputs_are_refused_by_name)
     close_scene(self);
 }
 
+/* Iterations that read their own values go further than as many synchronous ones. */
+TEST(a_number_of_synchronous_iterations_goes_on_from_such_a_run_alone)
+{
+    scene *self = open_scene();
+    td_run *run = NULL;
+    leave_one(self, "sssp", 2, false, "");
+    td_run_options options = options_of(self, "sssp");
+    options.has_iterations = true;
+    options.iterations = 1000;
+    expect_refusal(self, "sssp", options, "", "may read their own values");
+    snprintf(self->folder, sizeof self->folder, "%s/synchronous", test_folder());
+    CHECK(mkdir(self->folder, 0700) == 0);
+    options.iterations = 3;
+    options.checkpoint = self->folder;
+    options.every = 1;
+    CHECK_OK(attempt(self, &run, "sssp", options, ""));
+    td_run_destroy(run);
+    options.checkpoint = NULL;
+    options.resume = self->folder;
+    options.iterations = 1000;
+    CHECK_OK(attempt(self, &run, "sssp", options, ""));
+    td_run_destroy(run);
+    CHECK_OK(resume(self, &run, "sssp", "")); /* without a limit, too */
+    td_run_destroy(run);
+    close_scene(self);
+}
+
 TEST(a_graph_is_known_by_the_id_of_its_file_or_by_its_digest)
 {
     scene *self = open_scene();

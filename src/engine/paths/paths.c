@@ -20,9 +20,12 @@ static td_status check_request(const td_program *program, const td_run_options *
     if (info->kind == TD_KIND_SWEEP)
         return td_fail(TD_USAGE, "%s sweeps over edges in any order, and paths would gain nothing; the engine paths runs "
                                  "labels, with the same components", info->name);
-    if (options->has_iterations)
+    if (options->has_iterations && info->tolerance > 0)
         return td_fail(TD_USAGE, "{iterations}: the engine paths has no iterations over all vertices; {tolerance} ends "
                                  "its runs");
+    if (options->has_iterations)
+        return td_fail(TD_USAGE, "{iterations}: the engine paths has no iterations over all vertices; leave it out, or "
+                                 "take {engine} cpu");
     if ((options->checkpoint != NULL || options->resume != NULL) && program->cpu->schedule == TD_SCHEDULE_PEEL)
         return td_fail(TD_USAGE, "{checkpoint}: the engine paths has bounds of core numbers, from which no other engine "
                                  "could go on; {engine} cpu writes checkpoints of %s", info->name);
