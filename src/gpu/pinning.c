@@ -82,8 +82,9 @@ static void fail(filling *self, uint64_t at, td_status status)
 /* False: there is no piece left. */
 static bool fill_next(filling *self, int worker)
 {
+    if (self->stop) return false;
     uint64_t piece = atomic_fetch_add_explicit(&self->next, 1, memory_order_relaxed);
-    if (piece >= self->pieces || self->stop) return false;
+    if (piece >= self->pieces) return false;
     td_status status = td_cancel_check();
     if (status == TD_OK) status = self->fill(self->context, piece, worker);
     if (status != TD_OK) fail(self, piece, status);

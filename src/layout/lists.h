@@ -45,7 +45,7 @@ td_status td_lists_order(const td_lists_ordering *what, td_pool *pool);
 
 /* Memory that it takes meanwhile: 320 KiB per worker, and a byte per vertex (HOT); for weights of more than a byte 2 MiB
  * per worker; for lists in the file a piece of edges per worker. Beside that 16 bytes per edge of the longest list if that
- * has more than 2^17 edges. */
+ * has more than 2^17 edges, and for lists in the file its targets and weights. */
 uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_order order, bool in_file, int threads);
 
 /* The same in pieces of the edges, for a caller that does more with a piece while it is in the cache. Any worker processes

@@ -61,13 +61,16 @@ uint32_t td_lists_across(const uint64_t *offsets, uint32_t vertices, uint64_t pi
 
 /* Opening. */
 
+/* Bytes of a worker's buffer, whose parts begin at multiples of 64 bytes. */
+static uint64_t part_bytes(uint64_t edges, uint64_t each) { return (edges * each + 63) / 64 * 64 + BEHIND; }
+
 uint64_t td_lists_order_bytes(const td_graph *graph, uint64_t edges, td_list_order order, bool in_file, int threads)
 {
     bool by_class = order == TD_LISTS_HOT || graph->weights == TD_WEIGHT_U8;
-    uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK, edge = sizeof(uint32_t) + td_weight_bytes(graph->weights);
+    uint64_t room = edges < TD_BLOCK ? edges : TD_BLOCK;
     uint64_t of_worker = by_class ? td_sort_batch_bytes : 2 * room * sizeof(uint64_t);
     if (order == TD_LISTS_STORED) return 0;
-    if (in_file) of_worker += room * edge + 2 * BEHIND;
+    if (in_file) of_worker += part_bytes(room, sizeof(uint32_t)) + part_bytes(room, td_weight_bytes(graph->weights));
     return (uint64_t)threads * of_worker + (order == TD_LISTS_HOT ? graph->vertices : 0);
 }
 
@@ -87,7 +90,7 @@ static td_status class_vertices(void *context, uint64_t begin, uint64_t end, int
 
 static uint64_t buffer_bytes(const td_ordering *self)
 {
-    return self->room * (sizeof(uint32_t) + self->weight_bytes) + 2 * BEHIND;
+    return part_bytes(self->room, sizeof(uint32_t)) + part_bytes(self->room, self->weight_bytes);
 }
 
 /* Lists whose weights are the key and are not kept cannot be taken back. */
@@ -124,6 +127,7 @@ static td_status make_buffers(td_ordering *self, td_pool *pool)
 /* No weight is larger than the graph says, nor than the bits can hold. */
 static uint32_t most_packed(const td_lists_ordering *what)
 {
+    if (what->weight_bits == 0) return 0;
     double room = (double)((UINT64_C(1) << what->weight_bits) - 1), most = what->graph->weight_max;
     return (uint32_t)(most < room ? most : room);
 }
@@ -175,7 +179,7 @@ void td_ordering_close(td_ordering *self)
 static char *targets_of(const td_ordering *self, int worker) { return self->buffers + (uint64_t)worker * buffer_bytes(self); }
 static char *weights_of(const td_ordering *self, int worker)
 {
-    return targets_of(self, worker) + self->room * sizeof(uint32_t) + BEHIND;
+    return targets_of(self, worker) + part_bytes(self->room, sizeof(uint32_t));
 }
 
 /* The address that edge 0 would have if edge `begin` is at `place`. */

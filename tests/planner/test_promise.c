@@ -303,7 +303,7 @@ TEST(the_cpu_engine_takes_what_is_stated)
         td_memory_reset_peak();
         CHECK_OK(td_plan_execute(plan, &run));
         figures of = {plan->program_bytes, td_memory().peak - held};
-        double taken = (double)of.taken, stated = (double)of.stated, rounding = 64 * 24;
+        double taken = (double)of.taken, stated = (double)of.stated, rounding = 64 * 26;
         bool guessed = run->row_count > 64 || (run->row_count > 0 && strcmp(run->rows[0].direction, "bucket") == 0);
         CHECK(of.stated > inputs);
         if (!guessed && (taken > stated + rounding || taken < 0.93 * stated)) fail(&self, of);

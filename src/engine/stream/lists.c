@@ -17,15 +17,17 @@ void td_streaming_unpin(td_streaming_graph *layout, td_link_list *list)
     }
 }
 
-/* A step has whole subgraphs, so that none crosses the border of two. Arrays that begin within a page are pinned at once. */
+/* A step has whole subgraphs, so that none crosses the border of two. The graph's own arrays, which others may pin and copy
+ * as well, and those that begin within a page are pinned at once. */
 static td_pinning pinning_of(const td_link_list *list, const void *array, uint64_t bytes)
 {
     enum { PAGE = 4096 };
+    bool own = array == list->own_targets || array == list->own_weights;
     uint64_t edges = td_pinning_step_edges(), subgraph = UINT64_C(1) << list->shift;
     if (array == NULL) return (td_pinning){0};
     if (edges < subgraph) edges = subgraph;
     edges = (edges + TD_LISTS_PIECE - 1) / TD_LISTS_PIECE * TD_LISTS_PIECE;
-    if ((uintptr_t)array % PAGE != 0) edges = td_lists_pieces(list->edges) * TD_LISTS_PIECE;
+    if (!own || (uintptr_t)array % PAGE != 0) edges = td_lists_pieces(list->edges) * TD_LISTS_PIECE;
     return (td_pinning){.array = (void *)(uintptr_t)array, .bytes = list->edges * bytes, .step = edges * bytes,
                         .of_piece = TD_LISTS_PIECE * bytes};
 }
