@@ -43,7 +43,7 @@ static const char *not_launched(const char *engine)
     return NULL;
 }
 
-/* What there is so far: under a budget after every run, for whoever ends the process. */
+/* The runs so far: under a budget printed after every run, because a time limit may end the process. */
 static void show(const kernel_place *place, const char *engine)
 {
     printf("     %s: %d of %d runs in %.1f s, %d of %d kernels\n", engine, place->made, place->of,
