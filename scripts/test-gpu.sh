@@ -27,6 +27,15 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
+for tool in ${tools//,/ }; do
+    case $tool in
+    memcheck | racecheck | initcheck | synccheck) ;;
+    *) fail "--tools $tool: compute-sanitizer has memcheck, racecheck, initcheck and synccheck" ;;
+    esac
+done
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "--seconds $seconds: a whole number from 1 is allowed"
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || fail "--jobs $jobs: a whole number from 1 is allowed"
+
 if [ -z "$built" ]; then
     nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     [ -x "$nvcc" ] || fail 'there is no nvcc; install the CUDA toolkit (12.0 or later) or name nvcc by CUDACXX'
